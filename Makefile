@@ -1,0 +1,53 @@
+# The two commands of a newcomer are `make up` and `make test`; both install what they need into .venv first.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# The programs among the modules of benchmarks/.
+BENCHMARKS := broker
+
+.PHONY: help up test check lint types tidy provision bench clean
+
+help:
+	@echo "make up      start the platform (data in ./barnabas-data; Ctrl-C stops it)"
+	@echo "make test    every check and every test"
+	@echo "make check   lint, format, types and tidy rules only"
+	@echo "make bench   every benchmark, ours beside the peer"
+	@echo "make clean   remove what make built; data stays"
+
+up: $(VENV)/installed
+	$(BIN)/barnabas up
+
+test: lint types provision
+	$(BIN)/python -m pytest
+
+check: lint types tidy
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/installed-dev
+	$(BIN)/mypy
+
+tidy: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -q tests/test_tidy.py
+
+provision: $(VENV)/installed-dev
+	$(BIN)/python -m tests.provision
+
+bench: provision
+	@set -e; for program in $(BENCHMARKS); do echo "== $$program"; $(BIN)/python -m "benchmarks.$$program"; done
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps depend on pyproject.toml, so that an installation is repeated when a dependency changes, and only then.
+$(VENV)/installed: pyproject.toml deploy/virtual_environment.py
+	$(PYTHON) deploy/virtual_environment.py $(VENV)
+	touch $@
+
+$(VENV)/installed-dev: pyproject.toml deploy/virtual_environment.py
+	$(PYTHON) deploy/virtual_environment.py $(VENV) --extra dev
+	touch $(VENV)/installed $@

@@ -1,0 +1,1 @@
+"""Barnabas: a Kafka-compatible streaming platform in Python."""

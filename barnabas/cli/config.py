@@ -1,0 +1,38 @@
+"""`barnabas config`: each setting, its value, and where the value comes from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from barnabas.kernel.settings import Explanation
+from barnabas.services import Service
+
+NO_VALUE = "(none)"
+
+
+def run(services: Sequence[Service], flags: dict[str, str], file: Path | None, *, docs: bool) -> int:
+    for service in services:
+        settings = service.resolve(flags, os.environ, file).settings
+        print(f"# {service.name}: name, value, source")
+        for line in lines(settings.explain(), docs=docs):
+            print(line)
+        for remark in settings.remarks:
+            print(f"# {remark}")
+    return 0
+
+
+def lines(rows: Sequence[Explanation], *, docs: bool) -> list[str]:
+    """Return the table, names and values aligned; with `docs`, what a setting means stands below it."""
+    texts = [NO_VALUE if row.text is None else row.text for row in rows]
+    name_width = max((len(row.name) for row in rows), default=0)
+    # A few very long values must not push every source off the screen.
+    value_width = min(max((len(text) for text in texts), default=0), 40)
+    table = []
+    for row, text in zip(rows, texts, strict=True):
+        table.append(f"{row.name:<{name_width}}  {text:<{value_width}}  {row.source}")
+        if docs:
+            unit = f" Unit: {row.setting.unit}." if row.setting.unit else ""
+            table.append(f"    {row.setting.doc}{unit}")
+    return table

@@ -1,0 +1,144 @@
+"""The `barnabas` command. Modules are imported by the subcommand that needs them, so that the command answers at once."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from barnabas.kernel.data_directory import DataDirectoryError
+from barnabas.kernel.logging import LOG_FORMATS, LOG_LEVELS
+from barnabas.kernel.settings import SettingError
+from barnabas.services import SERVICES
+
+# As the shells count: a command line or a setting that makes no sense.
+EXIT_USAGE = 2
+EXIT_FAILURE = 1
+EXIT_INTERRUPTED = 130
+
+# Flags that are a short way to write --set.
+_FLAG_SETTINGS = {
+    "data_dir": "data.dir",
+    "log_format": "log.format",
+    "log_level": "log.level",
+    "listeners": "listeners",
+}
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    parser = _parser()
+    arguments = parser.parse_args(words)
+    if arguments.command is None:
+        parser.print_help()
+        return 0
+    try:
+        return _run(arguments)
+    except SettingError as error:
+        return _fail(error, EXIT_USAGE)
+    except DataDirectoryError as error:
+        return _fail(error, EXIT_FAILURE)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone, as with `barnabas config | head`: nothing is left to say, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILURE
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    flags = _flags(arguments)
+    if arguments.command == "up":
+        from barnabas.cli import up
+
+        return up.run(flags, arguments.config)
+    if arguments.command == "serve":
+        from barnabas.cli import serve
+
+        return serve.run(SERVICES[arguments.service], flags, arguments.config, supervised=arguments.supervised)
+    from barnabas.cli import config
+
+    services = [SERVICES[arguments.service]] if arguments.service else list(SERVICES.values())
+    return config.run(services, flags, arguments.config, docs=arguments.docs)
+
+
+def _fail(error: Exception, status: int) -> int:
+    print(f"barnabas: {error}", file=sys.stderr)
+    return status
+
+
+def _flags(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return the settings of the command line; what --set says wins over the short flags."""
+    given = vars(arguments)
+    flags = {setting: given[flag] for flag, setting in _FLAG_SETTINGS.items() if given.get(flag) is not None}
+    return {**flags, **dict(arguments.set)}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="barnabas", description="A Kafka-compatible streaming platform.")
+    parser.add_argument("--version", action=_Version)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    up = commands.add_parser(
+        "up", help="start the whole platform", description="Start every service; Ctrl-C stops them."
+    )
+    _add_setting_flags(up)
+    serve = commands.add_parser("serve", help="start one service", description="Start one service in this process.")
+    services = serve.add_subparsers(dest="service", metavar="SERVICE", required=True)
+    for service in SERVICES.values():
+        one = services.add_parser(service.name, help=service.summary, description=f"Start {service.summary}.")
+        _add_setting_flags(one)
+        one.add_argument("--listeners", metavar="LIST", help="where to listen; port 0 is any free port")
+        one.add_argument("--supervised", action="store_true", help=argparse.SUPPRESS)
+    config = commands.add_parser(
+        "config",
+        help="print each setting and where its value comes from",
+        description="Print the settings that would apply.",
+    )
+    config.add_argument("service", nargs="?", choices=list(SERVICES), help="one service; all of them when left out")
+    config.add_argument("--docs", action="store_true", help="print what each setting means, too")
+    _add_setting_flags(config)
+    return parser
+
+
+def _add_setting_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data-dir", metavar="FOLDER", help="folder of the data (barnabas-data)")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="properties file (Kafka's server.properties) or .toml file"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=_assignment,
+        metavar="NAME=VALUE",
+        help="set anything; may be repeated",
+    )
+    parser.add_argument("--log-format", choices=LOG_FORMATS, help="form of the log on standard error (text)")
+    parser.add_argument("--log-level", choices=LOG_LEVELS, help="least severity that is logged (info)")
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form name=value")
+    return name.strip(), value
+
+
+class _Version(argparse.Action):
+    """Prints the version; it is looked up only when somebody asks."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="print the version")
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        from importlib.metadata import version
+
+        print(f"barnabas {version('barnabas')}")
+        parser.exit()

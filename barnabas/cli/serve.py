@@ -1,0 +1,58 @@
+"""`barnabas serve SERVICE`: one service in this process."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from barnabas.kernel.data_directory import DataDirectory
+from barnabas.kernel.logging import configure
+from barnabas.services import Service
+
+log = logging.getLogger(__name__)
+
+# Another program listens there, or the address is not one of this machine.
+_ADDRESS_REFUSED = (errno.EADDRINUSE, errno.EADDRNOTAVAIL)
+
+
+def run(service: Service, flags: dict[str, str], file: Path | None, *, supervised: bool) -> int:
+    """Serve until told to stop. `supervised`: stop too when standard input closes, since then the supervisor is gone."""
+    resolved = service.resolve(flags, os.environ, file)
+    settings = resolved.settings
+    configure(settings.text("log.level"), settings.text("log.format"))
+    for remark in settings.remarks:
+        log.warning("%s", remark)
+    if resolved.data_directory is not None:
+        DataDirectory.open(resolved.data_directory)
+    if supervised:
+        threading.Thread(target=_stop_when_input_closes, name="supervisor watch", daemon=True).start()
+
+    def announce(listeners: list[tuple[str, int]]) -> None:
+        for host, port in listeners:
+            print(f"{service.name} listening on {address(host, port)}")
+        sys.stdout.flush()
+
+    try:
+        return service.run(settings, announce)
+    except OSError as error:
+        if error.errno not in _ADDRESS_REFUSED:
+            raise
+        log.critical("%s cannot listen: %s; choose another address with --listeners", service.name, error)
+        return 1
+
+
+def address(host: str, port: int) -> str:
+    """Write a host and a port as one word; an IPv6 address stands in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _stop_when_input_closes() -> None:
+    # Read below sys.stdin: a thread that waits inside its buffer would make the interpreter's exit fail.
+    while os.read(0, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)

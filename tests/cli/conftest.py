@@ -1,0 +1,66 @@
+"""The `barnabas` command as a process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+COMMAND_DEADLINE_S = 60
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+Start = Callable[..., subprocess.Popen[str]]
+
+
+def environment(**extra: str) -> dict[str, str]:
+    """The environment of this process without variables that would set something, and with `extra`."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(("BARNABAS_", "KAFKA_"))}
+    return {**kept, **extra}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Run the command in an empty folder until it ends."""
+
+    def command(*words: str, **extra: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "barnabas", *words],
+            cwd=tmp_path,
+            env=environment(**extra),
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_DEADLINE_S,
+            check=False,
+        )
+
+    return command
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start the command in an empty folder, with its log in the file `log`; it is killed when the test ends."""
+    started: list[subprocess.Popen[str]] = []
+
+    def command(*words: str, **extra: str) -> subprocess.Popen[str]:
+        with (tmp_path / "log").open("w") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "barnabas", *words],
+                cwd=tmp_path,
+                env=environment(**extra),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        started.append(process)
+        return process
+
+    yield command
+    for process in started:
+        process.kill()
+        with process:
+            pass

@@ -1,0 +1,57 @@
+"""The command itself: help, version, mistakes, and its speed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+from tests.cli.conftest import Run, environment
+
+
+@pytest.mark.parametrize("words", [(), ("--help",)])
+def test_without_words_it_prints_help(run: Run, words: tuple[str, ...]) -> None:
+    done = run(*words)
+    assert done.returncode == 0
+    assert all(command in done.stdout for command in ("up", "serve", "config"))
+
+
+def test_version_is_that_of_the_installed_package(run: Run) -> None:
+    done = run("--version")
+    assert (done.returncode, done.stdout) == (0, f"barnabas {version('barnabas')}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("fly",), "invalid choice: 'fly'"),
+        (("serve",), "SERVICE"),
+        (("serve", "toaster"), "invalid choice: 'toaster'"),
+        (("config", "--set", "num.partitions"), "'num.partitions' is not of the form name=value"),
+        (("config", "--log-format", "xml"), "invalid choice: 'xml'"),
+    ],
+)
+def test_a_mistaken_command_line_is_explained(run: Run, words: tuple[str, ...], complaint: str) -> None:
+    done = run(*words)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+
+
+def test_help_loads_neither_the_broker_nor_an_event_loop() -> None:
+    program = (
+        "import sys; from barnabas.cli.main import main; main([]); "
+        "print([name for name in ('core_broker', 'asyncio', 'uvloop', 'subprocess') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_reader_that_goes_away_is_no_error(run: Run) -> None:
+    program = f"{sys.executable} -m barnabas config | head -n 1"
+    done = subprocess.run(["sh", "-c", program], env=environment(), capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("# broker")
+    assert done.stderr == ""

@@ -1,0 +1,71 @@
+"""`barnabas up` as a process."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+from tests.cli.conftest import COMMAND_DEADLINE_S, Start
+from tests.cli.test_serve import announced
+from tests.waiting import wait_for
+
+ANY_PORT = ("--set", "listeners=PLAINTEXT://127.0.0.1:0")
+
+
+def line_of(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().rstrip("\n")
+
+
+def accepts(address: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(address, timeout=COMMAND_DEADLINE_S).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def test_everything_comes_up_and_stops_with_control_c(start: Start, tmp_path: Path) -> None:
+    process = start("up", *ANY_PORT)
+    address = announced(line_of(process))
+    assert line_of(process) == "barnabas is up, data in barnabas-data; Ctrl-C stops it"
+    assert accepts(address)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(COMMAND_DEADLINE_S) == 0
+    assert line_of(process) == "barnabas has stopped"
+    assert not accepts(address)
+    assert (tmp_path / "barnabas-data" / "broker" / "meta.properties").exists()
+
+
+def test_a_killed_service_comes_back(start: Start, tmp_path: Path) -> None:
+    process = start("up", *ANY_PORT)
+    announced(line_of(process))
+    line_of(process)
+    match = re.search(r"broker is process (\d+)", (tmp_path / "log").read_text())
+    assert match is not None
+    os.kill(int(match[1]), signal.SIGKILL)
+    assert accepts(announced(line_of(process)))
+    assert "broker was ended by SIGKILL; starting it again" in (tmp_path / "log").read_text()
+    process.terminate()
+    assert process.wait(COMMAND_DEADLINE_S) == 0
+
+
+def test_services_do_not_outlive_a_killed_supervisor(start: Start) -> None:
+    process = start("up", *ANY_PORT)
+    address = announced(line_of(process))
+    line_of(process)
+    process.kill()
+    wait_for(lambda: not accepts(address), "the broker to stop")
+
+
+def test_a_service_that_cannot_start_ends_the_command(start: Start, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        process = start("up", "--set", f"listeners=PLAINTEXT://127.0.0.1:{taken.getsockname()[1]}")
+        assert process.wait(COMMAND_DEADLINE_S) == 1
+    log = (tmp_path / "log").read_text()
+    assert "broker cannot listen" in log
+    assert log.endswith("barnabas: broker ended with exit status 1 before it was ready; its log says why\n")

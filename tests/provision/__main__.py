@@ -1,0 +1,7 @@
+"""Make available what the tests need beyond Python packages: `python -m tests.provision`. Quick when all is there."""
+
+from tests.provision import jars, java, packages
+
+packages.main()
+java.main()
+jars.main()

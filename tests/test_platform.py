@@ -1,0 +1,179 @@
+"""The supervisor, with small programs as services."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+
+from barnabas.platform import Platform, PlatformError, ServiceCommand, Timing
+
+DEADLINE_S = 30
+
+# Says that it is ready and runs until SIGTERM; then it writes its name into the file of endings.
+STEADY = """
+import signal, sys
+name, endings = sys.argv[1:]
+def stop(number, frame):
+    with open(endings, "a") as file:
+        file.write(name + "\\n")
+    sys.exit(0)
+signal.signal(signal.SIGTERM, stop)
+print(name, "listening", flush=True)
+sys.stdin.read()
+"""
+
+STUBBORN = """
+import signal, sys
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print(sys.argv[1], "listening", flush=True)
+sys.stdin.read()
+"""
+
+# Crashes as often as the file of lives has lines, then runs steadily.
+CRASHING = """
+import sys
+name, lives = sys.argv[1:]
+with open(lives) as file:
+    left = file.read().splitlines()
+with open(lives, "w") as file:
+    file.write("".join(line + "\\n" for line in left[1:]))
+print(name, "listening", flush=True)
+if left:
+    sys.exit(3)
+sys.stdin.read()
+"""
+
+FAILING = "import sys; sys.exit(4)"
+
+
+def command(name: str, program: str, *words: object) -> ServiceCommand:
+    return ServiceCommand(name, [sys.executable, "-c", program, name, *(str(word) for word in words)])
+
+
+class Running:
+    """A platform that runs in a thread, as its own main thread does in production."""
+
+    def __init__(self, *commands: ServiceCommand, timing: Timing | None = None) -> None:
+        self.lines: SimpleQueue[str] = SimpleQueue()
+        self.ready = threading.Event()
+        self.platform = Platform(commands, show=self.lines.put, timing=timing)
+        self.error: PlatformError | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self.platform.run(self.ready.set)
+        except PlatformError as error:
+            self.error = error
+
+    def next_line(self) -> str:
+        return self.lines.get(timeout=DEADLINE_S)
+
+    def wait_until_ready(self) -> None:
+        assert self.ready.wait(DEADLINE_S)
+
+    def wait_until_over(self) -> None:
+        self._thread.join(DEADLINE_S)
+        assert not self._thread.is_alive()
+
+    def stop(self) -> None:
+        self.platform.stop()
+        self.wait_until_over()
+
+
+def test_services_start_in_order_and_stop_in_reverse_order(tmp_path: Path) -> None:
+    endings = tmp_path / "endings"
+    running = Running(*(command(name, STEADY, endings) for name in ("broker", "registry", "rest")))
+    running.wait_until_ready()
+    assert [running.next_line() for _ in range(3)] == ["broker listening", "registry listening", "rest listening"]
+    running.stop()
+    assert running.error is None
+    assert endings.read_text().split() == ["rest", "registry", "broker"]
+
+
+def test_a_crashed_service_is_started_again_and_the_log_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lives = tmp_path / "lives"
+    lives.write_text("one\n")
+    running = Running(command("broker", CRASHING, lives), timing=Timing(restart_delay_first_ms=1))
+    running.wait_until_ready()
+    assert [running.next_line(), running.next_line()] == ["broker listening"] * 2
+    running.stop()
+    assert "broker ended with exit status 3; starting it again in 1 ms" in caplog.messages
+
+
+def test_the_delay_of_restarts_doubles_up_to_its_bound(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    lives = tmp_path / "lives"
+    lives.write_text("x\n" * 5)
+    running = Running(
+        command("broker", CRASHING, lives), timing=Timing(restart_delay_first_ms=1, restart_delay_max_ms=4)
+    )
+    for _ in range(6):
+        running.next_line()
+    running.stop()
+    delays = [message.rpartition(" in ")[2] for message in caplog.messages if "starting it again" in message]
+    assert delays == ["1 ms", "2 ms", "4 ms", "4 ms", "4 ms"]
+
+
+def test_the_delay_is_short_again_after_a_healthy_time(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    lives = tmp_path / "lives"
+    lives.write_text("x\n" * 3)
+    running = Running(command("broker", CRASHING, lives), timing=Timing(restart_delay_first_ms=1, healthy_after_ms=0))
+    for _ in range(4):
+        running.next_line()
+    running.stop()
+    assert [message.endswith("in 1 ms") for message in caplog.messages] == [True] * 3
+
+
+def test_a_service_that_never_becomes_ready_ends_the_platform(tmp_path: Path) -> None:
+    endings = tmp_path / "endings"
+    running = Running(
+        command("broker", STEADY, endings), command("registry", FAILING), command("rest", STEADY, endings)
+    )
+    running.wait_until_over()
+    assert str(running.error) == "registry ended with exit status 4 before it was ready; its log says why"
+    assert not running.ready.is_set()
+    assert endings.read_text().split() == ["broker"]
+
+
+def test_a_program_that_does_not_exist_ends_the_platform() -> None:
+    running = Running(ServiceCommand("broker", ["/nonexistent/program"]))
+    running.wait_until_over()
+    assert "broker could not be started" in str(running.error)
+
+
+def deaf_until_deadline(running: Running) -> None:
+    running.platform.stop()
+
+
+def deaf_until_asked_twice(running: Running) -> None:
+    running.platform.stop()
+    running.platform.stop()
+
+
+@pytest.mark.parametrize(
+    ("ask", "stop_deadline_ms"), [(deaf_until_deadline, 50), (deaf_until_asked_twice, DEADLINE_S * 2000)]
+)
+def test_a_service_that_does_not_stop_is_killed(ask: Callable[[Running], None], stop_deadline_ms: int) -> None:
+    running = Running(command("broker", STUBBORN), timing=Timing(stop_deadline_ms=stop_deadline_ms))
+    running.wait_until_ready()
+    ask(running)
+    running.wait_until_over()
+
+
+def test_a_stop_while_a_service_waits_for_its_restart_is_heeded(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lives = tmp_path / "lives"
+    lives.write_text("one\n")
+    running = Running(command("broker", CRASHING, lives), timing=Timing(restart_delay_first_ms=DEADLINE_S * 2000))
+    running.wait_until_ready()
+    running.stop()
+    assert running.lines.qsize() == 1
