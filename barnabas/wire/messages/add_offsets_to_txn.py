@@ -1,0 +1,16 @@
+"""AddOffsetsToTxn, api key 25."""
+
+from barnabas.wire.fields import int16, int32, int64, string
+from barnabas.wire.struct import Message
+
+
+class AddOffsetsToTxnRequest(Message, api_key=25, versions="0-4", flexible="3+"):
+    transactional_id: str = string()
+    producer_id: int = int64()
+    producer_epoch: int = int16()
+    group_id: str = string()
+
+
+class AddOffsetsToTxnResponse(Message, api_key=25, versions="0-4", flexible="3+"):
+    throttle_time_ms: int = int32()
+    error_code: int = int16()

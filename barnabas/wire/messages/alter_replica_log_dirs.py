@@ -1,0 +1,33 @@
+"""AlterReplicaLogDirs, api key 34."""
+
+from barnabas.wire.fields import array, int16, int32, string
+from barnabas.wire.struct import Message, Struct
+
+
+class AlterReplicaLogDirTopic(Struct):
+    name: str = string()
+    partitions: list[int] = array(int32)
+
+
+class AlterReplicaLogDir(Struct):
+    path: str = string()
+    topics: list[AlterReplicaLogDirTopic] = array(AlterReplicaLogDirTopic)
+
+
+class AlterReplicaLogDirsRequest(Message, api_key=34, versions="1-2", flexible="2+"):
+    dirs: list[AlterReplicaLogDir] = array(AlterReplicaLogDir)
+
+
+class AlterReplicaLogDirPartitionResult(Struct):
+    partition_index: int = int32()
+    error_code: int = int16()
+
+
+class AlterReplicaLogDirTopicResult(Struct):
+    topic_name: str = string()
+    partitions: list[AlterReplicaLogDirPartitionResult] = array(AlterReplicaLogDirPartitionResult)
+
+
+class AlterReplicaLogDirsResponse(Message, api_key=34, versions="1-2", flexible="2+"):
+    throttle_time_ms: int = int32()
+    results: list[AlterReplicaLogDirTopicResult] = array(AlterReplicaLogDirTopicResult)

@@ -1,0 +1,37 @@
+"""DescribeDelegationToken, api key 41."""
+
+from barnabas.wire.fields import array, bytes_, int16, int32, int64, string
+from barnabas.wire.struct import Message, Struct
+
+
+class DescribeDelegationTokenOwner(Struct):
+    principal_type: str = string()
+    principal_name: str = string()
+
+
+class DescribeDelegationTokenRequest(Message, api_key=41, versions="1-3", flexible="2+"):
+    owners: list[DescribeDelegationTokenOwner] | None = array(DescribeDelegationTokenOwner, nullable="0+")
+
+
+class DescribedDelegationTokenRenewer(Struct):
+    principal_type: str = string()
+    principal_name: str = string()
+
+
+class DescribedDelegationToken(Struct):
+    principal_type: str = string()
+    principal_name: str = string()
+    token_requester_principal_type: str = string("3+")
+    token_requester_principal_name: str = string("3+")
+    issue_timestamp: int = int64()
+    expiry_timestamp: int = int64()
+    max_timestamp: int = int64()
+    token_id: str = string()
+    hmac: bytes = bytes_()
+    renewers: list[DescribedDelegationTokenRenewer] = array(DescribedDelegationTokenRenewer)
+
+
+class DescribeDelegationTokenResponse(Message, api_key=41, versions="1-3", flexible="2+"):
+    error_code: int = int16()
+    tokens: list[DescribedDelegationToken] = array(DescribedDelegationToken)
+    throttle_time_ms: int = int32()

@@ -1,0 +1,33 @@
+"""IncrementalAlterConfigs, api key 44."""
+
+from barnabas.wire.fields import array, boolean, int8, int16, int32, string
+from barnabas.wire.struct import Message, Struct
+
+
+class AlterableConfig(Struct):
+    name: str = string()
+    config_operation: int = int8()
+    value: str | None = string(nullable="0+")
+
+
+class AlterConfigsResource(Struct):
+    resource_type: int = int8()
+    resource_name: str = string()
+    configs: list[AlterableConfig] = array(AlterableConfig)
+
+
+class IncrementalAlterConfigsRequest(Message, api_key=44, versions="0-1", flexible="1+"):
+    resources: list[AlterConfigsResource] = array(AlterConfigsResource)
+    validate_only: bool = boolean()
+
+
+class AlterConfigsResourceResponse(Struct):
+    error_code: int = int16()
+    error_message: str | None = string(nullable="0+")
+    resource_type: int = int8()
+    resource_name: str = string()
+
+
+class IncrementalAlterConfigsResponse(Message, api_key=44, versions="0-1", flexible="1+"):
+    throttle_time_ms: int = int32()
+    responses: list[AlterConfigsResourceResponse] = array(AlterConfigsResourceResponse)

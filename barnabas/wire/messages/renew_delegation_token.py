@@ -1,0 +1,15 @@
+"""RenewDelegationToken, api key 39."""
+
+from barnabas.wire.fields import bytes_, int16, int32, int64
+from barnabas.wire.struct import Message
+
+
+class RenewDelegationTokenRequest(Message, api_key=39, versions="1-2", flexible="2+"):
+    hmac: bytes = bytes_()
+    renew_period_ms: int = int64()
+
+
+class RenewDelegationTokenResponse(Message, api_key=39, versions="1-2", flexible="2+"):
+    error_code: int = int16()
+    expiry_timestamp_ms: int = int64()
+    throttle_time_ms: int = int32()

@@ -1,0 +1,15 @@
+"""SaslAuthenticate, api key 36."""
+
+from barnabas.wire.fields import bytes_, int16, int64, string
+from barnabas.wire.struct import Message
+
+
+class SaslAuthenticateRequest(Message, api_key=36, versions="0-2", flexible="2+"):
+    auth_bytes: bytes = bytes_()
+
+
+class SaslAuthenticateResponse(Message, api_key=36, versions="0-2", flexible="2+"):
+    error_code: int = int16()
+    error_message: str | None = string(nullable="0+")
+    auth_bytes: bytes = bytes_()
+    session_lifetime_ms: int = int64("1+", ignorable=True)

@@ -1,0 +1,162 @@
+"""The records of `__consumer_offsets` that streams groups leave."""
+
+from typing import Final
+
+from barnabas.wire.fields import array, int8, int16, int32, int64, string, struct, uint16
+from barnabas.wire.struct import Message, Struct
+
+
+class StreamsGroupMetadataKey(Message, api_key=17, versions="0", flexible="none"):
+    group_id: str = string()
+
+
+class LastAssignmentConfig(Struct):
+    key: str = string()
+    value: str = string()
+
+
+class StreamsGroupMetadataValue(Message, api_key=17, versions="0", flexible="0+"):
+    epoch: int = int32()
+    metadata_hash: int = int64()
+    validated_topology_epoch: int = int32(default=-1, tag=0)
+    last_assignment_configs: list[LastAssignmentConfig] | None = array(LastAssignmentConfig, nullable="0+", tag=1)
+
+
+class StreamsGroupMemberMetadataKey(Message, api_key=19, versions="0", flexible="none"):
+    group_id: str = string()
+    member_id: str = string()
+
+
+class Endpoint(Struct):
+    host: str = string()
+    port: int = uint16()
+
+
+class KeyValue(Struct):
+    key: str = string()
+    value: str = string()
+
+
+class StreamsGroupMemberMetadataValue(Message, api_key=19, versions="0", flexible="0+"):
+    instance_id: str | None = string(nullable="0+")
+    rack_id: str | None = string(nullable="0+")
+    client_id: str = string()
+    client_host: str = string()
+    rebalance_timeout_ms: int = int32(default=-1)
+    topology_epoch: int = int32()
+    process_id: str = string()
+    user_endpoint: Endpoint | None = struct(Endpoint, nullable="0+", default=None)
+    client_tags: list[KeyValue] = array(KeyValue)
+
+
+class StreamsGroupTargetAssignmentMetadataKey(Message, api_key=20, versions="0", flexible="none"):
+    group_id: str = string()
+
+
+class StreamsGroupTargetAssignmentMetadataValue(Message, api_key=20, versions="0", flexible="0+"):
+    assignment_epoch: int = int32()
+    assignment_timestamp: int = int64(tag=0)
+
+
+class StreamsGroupTargetAssignmentMemberKey(Message, api_key=21, versions="0", flexible="none"):
+    group_id: str = string()
+    member_id: str = string()
+
+
+class TargetTaskIds(Struct):
+    subtopology_id: str = string()
+    partitions: list[int] = array(int32)
+
+
+class StreamsGroupTargetAssignmentMemberValue(Message, api_key=21, versions="0", flexible="0+"):
+    active_tasks: list[TargetTaskIds] = array(TargetTaskIds)
+    standby_tasks: list[TargetTaskIds] = array(TargetTaskIds)
+    warmup_tasks: list[TargetTaskIds] = array(TargetTaskIds)
+
+
+class StreamsGroupCurrentMemberAssignmentKey(Message, api_key=22, versions="0", flexible="none"):
+    group_id: str = string()
+    member_id: str = string()
+
+
+class CurrentTaskIds(Struct):
+    subtopology_id: str = string()
+    partitions: list[int] = array(int32)
+    assignment_epochs: list[int] | None = array(int32, nullable="0+", tag=0)
+
+
+class StreamsGroupCurrentMemberAssignmentValue(Message, api_key=22, versions="0", flexible="0+"):
+    member_epoch: int = int32()
+    previous_member_epoch: int = int32()
+    state: int = int8()
+    active_tasks: list[CurrentTaskIds] = array(CurrentTaskIds)
+    standby_tasks: list[CurrentTaskIds] = array(CurrentTaskIds)
+    warmup_tasks: list[CurrentTaskIds] = array(CurrentTaskIds)
+    active_tasks_pending_revocation: list[CurrentTaskIds] = array(CurrentTaskIds)
+    standby_tasks_pending_revocation: list[CurrentTaskIds] = array(CurrentTaskIds)
+    warmup_tasks_pending_revocation: list[CurrentTaskIds] = array(CurrentTaskIds)
+
+
+class StreamsGroupTopologyKey(Message, api_key=23, versions="0", flexible="none"):
+    group_id: str = string()
+
+
+class TopicConfig(Struct):
+    key: str = string()
+    value: str = string()
+
+
+class TopicInfo(Struct):
+    name: str = string()
+    partitions: int = int32()
+    replication_factor: int = int16()
+    topic_configs: list[TopicConfig] = array(TopicConfig)
+
+
+class CopartitionGroup(Struct):
+    source_topics: list[int] = array(int16)
+    source_topic_regex: list[int] = array(int16)
+    repartition_source_topics: list[int] = array(int16)
+
+
+class Subtopology(Struct):
+    subtopology_id: str = string()
+    source_topics: list[str] = array(string)
+    source_topic_regex: list[str] = array(string)
+    state_changelog_topics: list[TopicInfo] = array(TopicInfo)
+    repartition_sink_topics: list[str] = array(string)
+    repartition_source_topics: list[TopicInfo] = array(TopicInfo)
+    copartition_groups: list[CopartitionGroup] = array(CopartitionGroup)
+
+
+class StreamsGroupTopologyValue(Message, api_key=23, versions="0", flexible="0+"):
+    epoch: int = int32()
+    subtopologies: list[Subtopology] = array(Subtopology)
+
+
+# Keys by record type.
+KEYS: Final[dict[int, type[Message]]] = {
+    declaration.API_KEY: declaration
+    for declaration in (
+        StreamsGroupMetadataKey,
+        StreamsGroupMemberMetadataKey,
+        StreamsGroupTargetAssignmentMetadataKey,
+        StreamsGroupTargetAssignmentMemberKey,
+        StreamsGroupCurrentMemberAssignmentKey,
+        StreamsGroupTopologyKey,
+    )
+}
+
+
+# Values by the record type of their key.
+VALUES: Final[dict[int, type[Message]]] = {
+    declaration.API_KEY: declaration
+    for declaration in (
+        StreamsGroupMetadataValue,
+        StreamsGroupMemberMetadataValue,
+        StreamsGroupTargetAssignmentMetadataValue,
+        StreamsGroupTargetAssignmentMemberValue,
+        StreamsGroupCurrentMemberAssignmentValue,
+        StreamsGroupTopologyValue,
+    )
+}

@@ -1,0 +1,70 @@
+"""What a process and its descendants have cost so far, read from /proc: a broker may be more than one process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event, Thread
+
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+SAMPLE_INTERVAL_SECONDS = 0.05
+
+
+def family(pid: int) -> list[int]:
+    """The process and every living descendant."""
+    found = [pid]
+    for parent in found:
+        for children in Path(f"/proc/{parent}/task").glob("*/children"):
+            try:
+                found += map(int, children.read_text().split())
+            except OSError:
+                continue  # the thread ended between the listing and the reading
+    return found
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of the family, ended and reaped children included."""
+    ticks = 0
+    for member in family(pid):
+        fields = _stat(member)
+        ticks += sum(map(int, fields[11:15]))
+    return ticks / TICKS_PER_SECOND
+
+
+def resident_bytes(pid: int) -> int:
+    return sum(int(fields[21]) * PAGE_BYTES for fields in map(_stat, family(pid)))
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of /proc/PID/stat after the command, which may itself hold spaces; zeros for a process that is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return ["0"] * 50
+
+
+class PeakMemory:
+    """Samples the resident memory of a family while a block of code runs."""
+
+    def __init__(self, pid: int, sample: Callable[[int], int] = resident_bytes) -> None:
+        self._pid = pid
+        self._sample = sample
+        self._done = Event()
+        self._thread = Thread(target=self._watch, daemon=True)
+        self.peak_bytes = 0
+
+    def __enter__(self) -> PeakMemory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while True:
+            self.peak_bytes = max(self.peak_bytes, self._sample(self._pid))
+            if self._done.wait(SAMPLE_INTERVAL_SECONDS):
+                return

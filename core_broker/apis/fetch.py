@@ -1,0 +1,193 @@
+"""Fetch (key 1), versions 4 to 18.
+
+v5 log start offset; v7 incremental sessions; v9 leader epochs; v12 flexible, diverging epochs; v13 topic ids; v15 replica state;
+v16 node endpoints; v17 directory ids; v18 the follower's high watermark. Followers do not exist here, so their fields are ignored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from barnabas.wire.errors import ErrorCode, KafkaError
+from barnabas.wire.messages.fetch import (
+    AbortedTransaction,
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    PartitionData,
+)
+from core_broker.context import RequestContext
+from core_broker.deferred import Deferred
+from core_broker.fetch_sessions import Fetch, Target
+from core_broker.partition import Partition
+from core_broker.security.authorizer import Operation, ResourceType
+
+if TYPE_CHECKING:
+    from core_broker.broker import Broker
+
+READ_COMMITTED = 1
+NO_RECORDS = b""
+
+
+def handle(
+    broker: Broker, context: RequestContext, request: FetchRequest
+) -> FetchResponse | Deferred[FetchResponse]:
+    try:
+        fetch = broker.fetch_sessions.resolve(request, context.version)
+    except KafkaError as error:
+        return FetchResponse(error_code=error.code, session_id=0, responses=[])
+    work = FetchWork(broker, context, request, fetch)
+    if work.look() or request.max_wait_ms <= 0 or not fetch.targets:
+        return work.response()
+    return work.park(request.max_wait_ms)
+
+
+class FetchWork:
+    """One fetch request: looked at once, and if there is too little to read, parked on its partitions until there is more."""
+
+    __slots__ = ("_broker", "_bytes", "_context", "_deferred", "_fetch", "_parked_on", "_request", "_results", "_timer")
+
+    def __init__(self, broker: Broker, context: RequestContext, request: FetchRequest, fetch: Fetch) -> None:
+        self._broker = broker
+        self._context = context
+        self._request = request
+        self._fetch = fetch
+        self._bytes = 0
+        self._results: list[tuple[Target, PartitionData]] = []
+        self._parked_on: list[Partition] = []
+        self._deferred: Deferred[FetchResponse] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def look(self) -> bool:
+        """Reads every partition; whether there is enough to answer: the bytes asked for, or an error to tell."""
+        self._bytes = 0
+        results = self._results = []
+        left = min(self._request.max_bytes, self._broker.fetch_max_bytes)
+        certain = False
+        for target in self._fetch.targets:
+            try:
+                data = self._read(target, left)
+                size = len(data.records or NO_RECORDS)
+                self._bytes += size
+                left = max(0, left - size)
+                certain = certain or data.diverging_epoch.epoch >= 0
+            except KafkaError as error:
+                certain = True
+                data = PartitionData(
+                    partition_index=target.index,
+                    error_code=error.code,
+                    high_watermark=-1,
+                    aborted_transactions=[] if self._request.isolation_level == READ_COMMITTED else None,
+                    records=NO_RECORDS,
+                )
+            results.append((target, data))
+        return certain or self._bytes >= self._request.min_bytes
+
+    def response(self) -> FetchResponse:
+        session = self._fetch.session
+        topics: list[FetchableTopicResponse] = []
+        by_id = session.uses_topic_ids if session is not None else self._context.version >= 13
+        current: str | bytes | None = None
+        for target, data in self._results:
+            if session is not None:
+                news = target.is_news(data)
+                if self._fetch.incremental and not news:
+                    continue
+                if data.records:
+                    session.rotate(target)
+            if target.topic != current or not topics:
+                current = target.topic
+                topic = FetchableTopicResponse(partitions=[])
+                if by_id:
+                    assert isinstance(current, bytes)
+                    topic.topic_id = current
+                else:
+                    assert isinstance(current, str)
+                    topic.topic = current
+                topics.append(topic)
+            topics[-1].partitions.append(data)
+        return FetchResponse(session_id=session.id if session is not None else 0, responses=topics)
+
+    # Waiting.
+
+    def park(self, max_wait_ms: int) -> Deferred[FetchResponse]:
+        for target in self._fetch.targets:
+            partition = self._find(target)
+            partition.watchers[self] = None
+            self._parked_on.append(partition)
+        self._timer = self._broker.loop.call_later(max_wait_ms / 1000, self._answer)
+        self._deferred = Deferred()
+        self._deferred.abandon = self._unpark
+        return self._deferred
+
+    def arrived(self, partition: Partition, size_bytes: int) -> None:
+        self._bytes += size_bytes
+        if (size_bytes == 0 or self._bytes >= self._request.min_bytes) and self.look():
+            self._answer_now()
+
+    def _answer(self) -> None:
+        self.look()
+        self._answer_now()
+
+    def _answer_now(self) -> None:
+        self._unpark()
+        assert self._deferred is not None
+        self._deferred.resolve(self.response())
+
+    def _unpark(self) -> None:
+        for partition in self._parked_on:
+            partition.watchers.pop(self, None)
+        self._parked_on = []
+        if self._timer is not None:
+            self._timer.cancel()
+
+    # Reading.
+
+    def _find(self, target: Target) -> Partition:
+        topic = target.topic
+        if isinstance(topic, bytes):
+            name = self._broker.topic_name(topic)
+            if name is None:
+                raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, "there is no topic with this id; it may have been deleted")
+            topic = name
+        if not self._broker.authorizer.allows(self._context, Operation.READ, ResourceType.TOPIC, topic):
+            raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, f"not allowed to read topic {topic}")
+        partition = self._broker.partition(topic, target.index)
+        if partition is None:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {target.index} of topic {topic}")
+        return partition
+
+    def _read(self, target: Target, left: int) -> PartitionData:
+        partition = self._find(target)
+        wanted = target.request
+        partition.check_leader_epoch(wanted.current_leader_epoch)
+        committed = self._request.isolation_level == READ_COMMITTED
+        stable = partition.last_stable_offset
+        data = PartitionData(
+            partition_index=target.index,
+            high_watermark=partition.high_watermark,
+            last_stable_offset=stable,
+            log_start_offset=partition.log.log_start_offset,
+            aborted_transactions=[] if committed else None,
+            records=NO_RECORDS,
+        )
+        if wanted.last_fetched_epoch >= 0:
+            end = partition.log.end_offset_for_epoch(wanted.last_fetched_epoch)
+            if end is None:
+                raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{partition} has no leader epoch {wanted.last_fetched_epoch}")
+            if end.epoch < wanted.last_fetched_epoch or end.end_offset < wanted.fetch_offset:
+                data.diverging_epoch = EpochEndOffset(epoch=end.epoch, end_offset=end.end_offset)
+                return data
+        limit = stable if committed else partition.high_watermark
+        piece = partition.log.read(
+            wanted.fetch_offset, min(wanted.partition_max_bytes, left), limit=limit, min_one=self._bytes == 0
+        )
+        data.records = piece.data
+        if committed and piece.data:
+            data.aborted_transactions = [
+                AbortedTransaction(producer_id=aborted.producer_id, first_offset=aborted.first_offset)
+                for aborted in partition.log.aborted_transactions(wanted.fetch_offset, piece.next_offset)
+            ]
+        return data

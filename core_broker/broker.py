@@ -1,0 +1,225 @@
+"""The broker: everything that it owns, started and stopped in order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from barnabas.kernel.settings import Settings
+from barnabas.wire.struct import Message
+from core_broker import listeners
+from core_broker.commit import GroupCommit
+from core_broker.configs.log import log_directory
+from core_broker.context import Listener
+from core_broker.fetch_sessions import FetchSessions
+from core_broker.log.checkpoints import TopicPartition
+from core_broker.log.directory import LogDirectory
+from core_broker.log.disk import Disk
+from core_broker.log.meta_properties import decode_uuid
+from core_broker.log.partition_log import PartitionLog
+from core_broker.metadata.config_view import topic_config
+from core_broker.metadata.image import ClusterImage
+from core_broker.metadata.producer_ids import ProducerIds
+from core_broker.metadata.store import DIRECTORY_NAME, MetadataStore
+from core_broker.metadata.topics import Node
+from core_broker.partition import Partition
+from core_broker.security.authorizer import AllowAll, Authorizer
+from core_broker.server import ConnectionLimits, Server, bind
+from core_broker.timeouts import Timeouts
+from core_broker.topic_settings import TopicSettings
+from core_broker.topics import Topic, Topics
+from core_broker.upkeep import Intervals, Upkeep
+from core_broker.writer import Writer
+
+logger = logging.getLogger(__name__)
+
+BACKGROUND_THREADS = 2
+Result = TypeVar("Result")
+
+
+def system_clock_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Broker:
+    """What handlers work with. Everything here belongs to the event loop."""
+
+    cluster_id: str
+    metadata: MetadataStore
+    producer_ids: ProducerIds
+    _directory: LogDirectory
+
+    def __init__(
+        self,
+        settings: Settings,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        disk: Disk | None = None,
+        clock_ms: Callable[[], int] = system_clock_ms,
+    ) -> None:
+        self.settings = settings
+        self.loop = loop
+        self.clock_ms = clock_ms
+        self.node_id = settings.integer("node.id")
+        self.rack = settings.text_or_none("broker.rack")
+        self.authorizer: Authorizer = AllowAll()
+        self.fetch_max_bytes = settings.integer("fetch.max.bytes")
+        self.fetch_sessions = FetchSessions(settings.integer("max.incremental.fetch.session.cache.slots"), clock_ms)
+        self.timeouts = Timeouts(loop)
+        self.listeners: list[Listener] = []
+        self.topics = Topics(self.node_id, self._open_partition, self._settings_of)
+        self._disk = disk or Disk()
+        self._commits = GroupCommit(loop, self._disk)
+        self._writer = Writer(loop)
+        self._background = ThreadPoolExecutor(BACKGROUND_THREADS, thread_name_prefix="background")
+        self._server = Server(self, loop, _connection_limits(settings))
+        self._upkeep = Upkeep(self.topics.opened, self.checkpoint, self.remove_deleted, clock_ms)
+
+    # Starting and stopping.
+
+    async def start(self) -> None:
+        """Recovers what is on disk, then listens."""
+        backlog = self.settings.integer("socket.listen.backlog.size")
+        sockets = [(plan, bind(plan.listen.host, plan.listen.port, backlog)) for plan in listeners.plan(self.settings)]
+        self.listeners = [plan.bound(*sock.getsockname()[:2]) for plan, sock in sockets]
+        self._directory = LogDirectory.open(log_directory(self.settings), self._disk, node_id=self.node_id)
+        self.cluster_id = self._directory.meta.cluster_id
+        node = Node(self.node_id, decode_uuid(self._directory.meta.directory_id))
+        self.metadata = MetadataStore.open(self._directory.path, node, disk=self._disk, clock_ms=self.clock_ms)
+        self.metadata.begin(self.listeners, self.rack, unclean=not self._directory.was_clean)
+        self.producer_ids = ProducerIds(self.metadata, self.apply)
+        self.topics.follow(self.metadata.image)
+        self._settle_folders()
+        for listener, (_, sock) in zip(self.listeners, sockets, strict=True):
+            await self._server.serve(listener, sock)
+        self._upkeep.start(
+            self.loop,
+            Intervals(
+                retention_ms=self.settings.integer("log.retention.check.interval.ms"),
+                checkpoint_ms=self.settings.integer("log.flush.offset.checkpoint.interval.ms"),
+                producers_ms=self.settings.integer("producer.id.expiration.check.interval.ms"),
+            ),
+        )
+
+    async def stop(self) -> None:
+        """Answers what is under way, makes everything durable, and leaves the mark that no recovery is needed."""
+        await self._server.stop()
+        await self._upkeep.stop()
+        await self._commits.drain()
+        self._writer.close()
+        self._commits.close()
+        self._background.shutdown()
+        self.metadata.close()
+        self._directory.close_clean(*self._opened(), broker_epoch=self.metadata.broker_epoch)
+
+    # What handlers ask for.
+
+    def topic_name(self, topic_id: bytes) -> str | None:
+        return self.topics.name(topic_id)
+
+    def partition(self, topic: str, index: int) -> Partition | None:
+        return self.topics.partition(topic, index)
+
+    async def apply(self, records: Sequence[Message]) -> None:
+        """Makes metadata records durable and then true: partitions appear, change and go away before this returns.
+
+        The caller holds `metadata.exclusive`.
+        """
+        await self.metadata.append_off_loop(records)
+        for topic in self.topics.follow(self.metadata.image):
+            self._remove(topic)
+
+    def in_background(self, work: Callable[[], Result], done: Callable[[Result | Exception], None]) -> None:
+        """Runs something slow on another thread; `done` gets its result or its failure on the event loop."""
+
+        def run() -> None:
+            result: Result | Exception
+            try:
+                result = work()
+            except Exception as problem:  # noqa: BLE001 - whatever it was, somebody waits to hear of it
+                result = problem
+            self.loop.call_soon_threadsafe(done, result)
+
+        self._background.submit(run)
+
+    def checkpoint(self) -> None:
+        """Writes down from where a recovery would have to start, and where each log begins."""
+        self._directory.write_checkpoints(*self._opened())
+
+    def _opened(self) -> tuple[dict[TopicPartition, PartitionLog], dict[TopicPartition, int]]:
+        logs: dict[TopicPartition, PartitionLog] = {}
+        high_watermarks: dict[TopicPartition, int] = {}
+        for partition in self.topics.opened():
+            key = TopicPartition(partition.topic, partition.index)
+            logs[key] = partition.log
+            high_watermarks[key] = partition.high_watermark
+        return logs, high_watermarks
+
+    # Partitions.
+
+    def _settings_of(self, image: ClusterImage, topic: str) -> TopicSettings:
+        return TopicSettings.of(topic_config(self.settings, image, self.node_id, topic))
+
+    def _settle_folders(self) -> None:
+        """Recovers the logs that were open when the broker before us died, and sets aside what belongs to no topic."""
+        started = time.monotonic()
+        recovered = 0
+        for folder in self._directory.partitions():
+            if folder.path.name == DIRECTORY_NAME:
+                continue
+            topic = self.metadata.image.topics.get(folder.partition.topic)
+            if (
+                topic is None
+                or folder.partition.partition >= len(topic.partitions)
+                or folder.topic_id not in (None, topic.topic_id)
+            ):
+                self._directory.set_aside(folder)
+            elif not self._directory.was_clean:
+                self.topics.partition(*folder.partition)
+                recovered += 1
+        for leftover in self._directory.leftover_folders():
+            self._background.submit(self._disk.remove_directory, leftover)
+        if recovered:
+            logger.info("recovered %d partitions in %.3f s", recovered, time.monotonic() - started)
+
+    def _open_partition(self, topic: Topic, index: int) -> Partition:
+        log = self._directory.open_log(
+            TopicPartition(topic.name, index),
+            topic.settings.log,
+            self.clock_ms,
+            topic_id=topic.id,
+            leader_epoch=self.metadata.image.topics[topic.name].partitions[index].leader_epoch,
+            producer_id_expiration_ms=self.settings.integer("producer.id.expiration.ms"),
+        )
+        return Partition(topic.name, topic.id, index, log, topic.settings, self._writer, self._commits)
+
+    def _remove(self, topic: Topic) -> None:
+        """Takes a deleted topic's folders out of the way at once; another thread removes the files later."""
+        remove_at_ms = self.clock_ms() + topic.settings.log.file_delete_delay_ms
+        for index, partition in enumerate(topic.partitions):
+            key = TopicPartition(topic.name, index)
+            if partition is None:
+                self._directory.delete_folder(key, remove_at_ms)
+            else:
+                partition.delete()
+                self._directory.delete_log(key, partition.log, remove_at_ms)
+
+    def remove_deleted(self) -> None:
+        for folder in self._directory.folders_to_remove(self.clock_ms()):
+            self._background.submit(self._disk.remove_directory, folder)
+
+
+def _connection_limits(settings: Settings) -> ConnectionLimits:
+    overrides = settings.text("max.connections.per.ip.overrides")
+    pairs = (entry.rpartition(":") for entry in overrides.split(",") if entry.strip())
+    return ConnectionLimits(
+        frame_max_bytes=settings.integer("socket.request.max.bytes"),
+        idle_max_ms=settings.integer("connections.max.idle.ms"),
+        total_max=settings.integer("max.connections"),
+        per_host_max=settings.integer("max.connections.per.ip"),
+        per_host_overrides={host.strip(): int(limit) for host, _, limit in pairs},
+    )

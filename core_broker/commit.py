@@ -1,0 +1,115 @@
+"""Group commit: one round at a time makes every dirty partition durable, and what arrives meanwhile forms the next round."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from queue import SimpleQueue
+from typing import Protocol
+
+from core_broker.log.disk import Disk
+from core_broker.log.unsynced import DirtyFiles
+
+logger = logging.getLogger(__name__)
+
+SYNC_ONE_BY_ONE_MAX_FILES = 8
+"""Up to here each file is synced by itself. Above it one syncfs is faster (50 files: 0.6 ms against 17 ms), but syncfs also waits
+for what other writers left dirty on the file system, so it is not worth that risk for a few files (6 files: 1.0 ms)."""
+
+
+RETRY_AFTER_FAILURE_S = 1.0
+"""A full disk or a lost volume comes back in its own time; until then a sync a second costs nothing."""
+
+
+class Durable(Protocol):
+    """What a round makes durable: a partition."""
+
+    def begin_commit(self) -> DirtyFiles | None:
+        """The open files to sync, and the log end that is durable once they are; None if there is nothing to do."""
+
+    def end_commit(self, end_offset: int) -> None:
+        """Everything below the offset is durable."""
+
+    def fail_commit(self, error: OSError) -> None:
+        """The disk refused."""
+
+
+def sync_files(disk: Disk, files: list[int]) -> None:
+    """Makes the files' data durable, in the cheapest way for their number."""
+    if len(files) <= SYNC_ONE_BY_ONE_MAX_FILES:
+        for file in files:
+            disk.fdatasync(file)
+    else:
+        disk.sync_filesystem(files[0])
+
+
+class GroupCommit:
+    """Runs commit rounds on a thread of its own. All other methods belong to the event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, disk: Disk) -> None:
+        self._loop = loop
+        self._disk = disk
+        self._waiting: dict[Durable, None] = {}
+        self._round: list[tuple[Durable, int]] = []
+        self._running = False
+        self._jobs: SimpleQueue[list[int] | None] = SimpleQueue()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._thread = threading.Thread(target=self._work, name="committer", daemon=True)
+        self._thread.start()
+
+    def request(self, partition: Durable) -> None:
+        """Asks that the partition take part in the next round."""
+        self._waiting[partition] = None
+        if not self._running:
+            self._running = True
+            self._idle.clear()
+            # Not at once: the other requests of this turn of the loop join the same round.
+            self._loop.call_soon(self._start_round)
+
+    async def drain(self) -> None:
+        """Waits until nothing is dirty."""
+        await self._idle.wait()
+
+    def close(self) -> None:
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _start_round(self) -> None:
+        files: list[int] = []
+        self._round = []
+        for partition in self._waiting:
+            dirty = partition.begin_commit()
+            if dirty is not None:
+                files.extend(dirty.descriptors)
+                self._round.append((partition, dirty.offset))
+        self._waiting = {}
+        self._jobs.put(files)
+
+    def _end_round(self, error: OSError | None) -> None:
+        finished, self._round = self._round, []
+        for partition, end_offset in finished:
+            if error is None:
+                partition.end_commit(end_offset)
+            else:
+                partition.fail_commit(error)
+                self._loop.call_later(RETRY_AFTER_FAILURE_S, self.request, partition)
+        if self._waiting:
+            self._start_round()
+        else:
+            self._running = False
+            self._idle.set()
+
+    def _work(self) -> None:
+        while (files := self._jobs.get()) is not None:
+            error: OSError | None = None
+            try:
+                sync_files(self._disk, files)
+            except OSError as problem:
+                logger.error("cannot make %d files durable: %s; their last writes are refused", len(files), problem)
+                error = problem
+            try:
+                self._loop.call_soon_threadsafe(self._end_round, error)
+            except RuntimeError:  # the loop was closed under us: the broker is gone, nobody waits for the round
+                return

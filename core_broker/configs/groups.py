@@ -1,0 +1,244 @@
+"""Broker settings of consumer groups and streams groups, and of the topic that keeps their offsets."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from barnabas.kernel.settings import Kind
+from core_broker.configs.checks import distinct_and_not_empty
+from core_broker.configs.network import INT_MAX
+from core_broker.configs.setting import BrokerSetting, Effect, UpdateMode
+
+_NOT_YET = "groups are not served yet"
+WHY_TREATED_AS_ONE = "internal topics have one replica, whatever this says: there is one node"
+MIGRATION_POLICIES = ("disabled", "downgrade", "upgrade", "bidirectional")
+
+_inert = partial(BrokerSetting, effect=Effect.INERT, why=_NOT_YET)
+_dynamic = partial(_inert, mode=UpdateMode.CLUSTER_WIDE)
+
+CLASSIC = (
+    _inert("group.initial.rebalance.delay.ms", Kind.INT, 3000, "Time that a new group waits for more members.", "ms"),
+    _inert("group.min.session.timeout.ms", Kind.INT, 6000, "Shortest session timeout that a member may ask for.", "ms"),
+    _inert(
+        "group.max.session.timeout.ms", Kind.INT, 1800000, "Longest session timeout that a member may ask for.", "ms"
+    ),
+    _inert("group.max.size", Kind.INT, INT_MAX, "Members of one group.", minimum=1),
+)
+
+COORDINATOR = (
+    _inert(
+        "group.coordinator.rebalance.protocols",
+        Kind.LIST,
+        "classic,consumer,streams",
+        "Group protocols that are served.",
+        choices=("consumer", "classic", "share", "streams"),
+        check=distinct_and_not_empty,
+    ),
+    _inert("group.coordinator.threads", Kind.INT, 4, "Threads of the coordinator.", minimum=1),
+    _inert("group.coordinator.background.threads", Kind.INT, 2, "Threads for long work of the coordinator.", minimum=1),
+    _inert(
+        "group.coordinator.append.linger.ms",
+        Kind.INT,
+        -1,
+        "Time that a group's records wait for company; -1: adaptive.",
+        "ms",
+        minimum=-1,
+    ),
+    _dynamic(
+        "group.coordinator.cached.buffer.max.bytes",
+        Kind.INT,
+        1048588,
+        "Largest write buffer to keep.",
+        "bytes",
+        minimum=524288,
+    ),
+)
+
+CONSUMER = (
+    _inert(
+        "group.consumer.assignors",
+        Kind.LIST,
+        "uniform,range",
+        "Assignors of the broker; the first is the default.",
+        check=distinct_and_not_empty,
+    ),
+    _dynamic(
+        "group.consumer.assignment.interval.ms",
+        Kind.INT,
+        1000,
+        "Least time between two assignments of a group.",
+        "ms",
+        minimum=0,
+    ),
+    _inert(
+        "group.consumer.min.assignment.interval.ms",
+        Kind.INT,
+        0,
+        "Least value that a group may choose for it.",
+        "ms",
+        minimum=0,
+    ),
+    _inert("group.consumer.max.assignment.interval.ms", Kind.INT, 15000, "Greatest such value.", "ms", minimum=0),
+    _inert(
+        "group.consumer.heartbeat.interval.ms",
+        Kind.INT,
+        5000,
+        "Time between two heartbeats of a member.",
+        "ms",
+        minimum=1,
+    ),
+    _inert(
+        "group.consumer.min.heartbeat.interval.ms",
+        Kind.INT,
+        5000,
+        "Least value that a group may choose for it.",
+        "ms",
+        minimum=1,
+    ),
+    _inert("group.consumer.max.heartbeat.interval.ms", Kind.INT, 15000, "Greatest such value.", "ms", minimum=1),
+    _inert(
+        "group.consumer.session.timeout.ms",
+        Kind.INT,
+        45000,
+        "Silence after which a member is dropped.",
+        "ms",
+        minimum=1,
+    ),
+    _inert(
+        "group.consumer.min.session.timeout.ms",
+        Kind.INT,
+        45000,
+        "Least value that a group may choose for it.",
+        "ms",
+        minimum=1,
+    ),
+    _inert("group.consumer.max.session.timeout.ms", Kind.INT, 60000, "Greatest such value.", "ms", minimum=1),
+    _inert("group.consumer.max.size", Kind.INT, INT_MAX, "Members of one group of the consumer protocol.", minimum=1),
+    _inert(
+        "group.consumer.migration.policy",
+        Kind.STRING,
+        "bidirectional",
+        "In which direction live groups may change between the classic and the consumer protocol.",
+        choices=(*MIGRATION_POLICIES, *(policy.upper() for policy in MIGRATION_POLICIES)),
+    ),
+    _inert(
+        "group.consumer.regex.refresh.interval.ms",
+        Kind.INT,
+        600000,
+        "Time between two look-ups of subscribed patterns.",
+        "ms",
+        minimum=10000,
+        internal=True,
+    ),
+)
+
+STREAMS = (
+    _dynamic(
+        "group.streams.assignment.interval.ms",
+        Kind.INT,
+        1000,
+        "Least time between two assignments of a group.",
+        "ms",
+        minimum=0,
+    ),
+    _inert(
+        "group.streams.min.assignment.interval.ms",
+        Kind.INT,
+        0,
+        "Least value that a group may choose for it.",
+        "ms",
+        minimum=0,
+    ),
+    _inert("group.streams.max.assignment.interval.ms", Kind.INT, 15000, "Greatest such value.", "ms", minimum=0),
+    _inert(
+        "group.streams.heartbeat.interval.ms",
+        Kind.INT,
+        5000,
+        "Time between two heartbeats of a member.",
+        "ms",
+        minimum=1,
+    ),
+    _inert(
+        "group.streams.min.heartbeat.interval.ms",
+        Kind.INT,
+        5000,
+        "Least value that a group may choose for it.",
+        "ms",
+        minimum=1,
+    ),
+    _inert("group.streams.max.heartbeat.interval.ms", Kind.INT, 15000, "Greatest such value.", "ms", minimum=1),
+    _inert(
+        "group.streams.session.timeout.ms", Kind.INT, 45000, "Silence after which a member is dropped.", "ms", minimum=1
+    ),
+    _inert(
+        "group.streams.min.session.timeout.ms",
+        Kind.INT,
+        45000,
+        "Least value that a group may choose for it.",
+        "ms",
+        minimum=1,
+    ),
+    _inert("group.streams.max.session.timeout.ms", Kind.INT, 60000, "Greatest such value.", "ms", minimum=1),
+    _inert(
+        "group.streams.initial.rebalance.delay.ms",
+        Kind.INT,
+        3000,
+        "Time that a new group waits for more members.",
+        "ms",
+        minimum=0,
+    ),
+    _inert("group.streams.max.size", Kind.INT, INT_MAX, "Members of one streams group.", minimum=1),
+    _inert("group.streams.num.standby.replicas", Kind.INT, 0, "Standby copies of each task.", minimum=0),
+    _inert(
+        "group.streams.max.standby.replicas", Kind.INT, 2, "Greatest number that a group may choose for it.", minimum=0
+    ),
+)
+
+OFFSETS = (
+    _inert("offset.metadata.max.bytes", Kind.INT, 4096, "Longest note beside a committed offset.", "bytes"),
+    _inert("offsets.commit.timeout.ms", Kind.INT, 5000, "Time that a commit may take.", "ms", minimum=1),
+    _inert(
+        "offsets.load.buffer.size",
+        Kind.INT,
+        5 << 20,
+        "Data read at a time when offsets are loaded.",
+        "bytes",
+        minimum=1,
+    ),
+    _inert(
+        "offsets.retention.minutes",
+        Kind.INT,
+        10080,
+        "Time that an empty group keeps its offsets.",
+        "minutes",
+        minimum=1,
+    ),
+    _inert(
+        "offsets.retention.check.interval.ms",
+        Kind.LONG,
+        600000,
+        "Time between two looks for old offsets.",
+        "ms",
+        minimum=1,
+    ),
+    _inert("offsets.topic.compression.codec", Kind.INT, 0, "Codec of the offsets topic, as a number."),
+    _inert("offsets.topic.num.partitions", Kind.INT, 50, "Partitions of the offsets topic.", minimum=1),
+    _inert(
+        "offsets.topic.segment.bytes",
+        Kind.INT,
+        100 << 20,
+        "Size of a segment of the offsets topic.",
+        "bytes",
+        minimum=1,
+    ),
+    _inert(
+        "offsets.topic.replication.factor",
+        Kind.SHORT,
+        3,
+        "Replicas of the offsets topic.",
+        minimum=1,
+        why=WHY_TREATED_AS_ONE,
+    ),
+)
+
+SETTINGS = (*CLASSIC, *COORDINATOR, *CONSUMER, *STREAMS, *OFFSETS)

@@ -1,0 +1,52 @@
+"""Broker settings of metrics and telemetry in Kafka's own form."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from barnabas.kernel.settings import Catalogue, Kind
+from core_broker.configs.checks import distinct
+from core_broker.configs.setting import BrokerSetting, Effect, KafkaSetting, UpdateMode
+
+_NO_JAVA = "this broker runs no Java classes; its metrics do not go through reporters"
+_NO_TELEMETRY = "clients are not asked for their metrics"
+
+_inert = partial(BrokerSetting, effect=Effect.INERT, why=_NO_JAVA)
+
+SETTINGS = (
+    _inert(
+        "metric.reporters",
+        Kind.LIST,
+        "org.apache.kafka.common.metrics.JmxReporter",
+        "Java classes that report metrics.",
+        mode=UpdateMode.CLUSTER_WIDE,
+        check=distinct,
+    ),
+    _inert("kafka.metrics.reporters", Kind.LIST, "", "Java classes that report the older metrics.", check=distinct),
+    _inert("kafka.metrics.polling.interval.secs", Kind.INT, 10, "Time between two of their reports.", "s", minimum=1),
+    _inert("metrics.num.samples", Kind.INT, 2, "Windows that a rate is measured over.", minimum=1),
+    _inert("metrics.recording.level", Kind.STRING, "INFO", "How much is recorded."),
+    _inert("metrics.sample.window.ms", Kind.LONG, 30000, "Length of such a window.", "ms", minimum=1),
+    _inert(
+        "telemetry.max.bytes", Kind.INT, 1 << 20, "Largest report of a client.", "bytes", minimum=1, why=_NO_TELEMETRY
+    ),
+)
+
+# What a client metrics subscription holds.
+CLIENT_METRICS_CATALOGUE: Catalogue[KafkaSetting] = Catalogue(
+    [
+        KafkaSetting(
+            "interval.ms",
+            Kind.INT,
+            300000,
+            "Time between two reports of a client.",
+            "ms",
+            minimum=100,
+            maximum=3600000,
+            effect=Effect.INERT,
+            why=_NO_TELEMETRY,
+        ),
+        KafkaSetting("match", Kind.LIST, "", "Which clients report.", effect=Effect.INERT, why=_NO_TELEMETRY),
+        KafkaSetting("metrics", Kind.LIST, "", "What they report.", effect=Effect.INERT, why=_NO_TELEMETRY),
+    ]
+)

@@ -1,0 +1,269 @@
+"""One client's connection: frames in, answers out, in order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import struct
+from collections import deque
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from barnabas.wire.codec import WireError
+from core_broker.context import Listener, RequestContext
+from core_broker.deferred import CLOSE, Deferred
+from core_broker.dispatch import Call, CloseConnection, UnsupportedApi
+from core_broker.receive_buffer import FrameError, ReceiveBuffer
+from core_broker.security.principal import ANONYMOUS
+
+if TYPE_CHECKING:
+    from core_broker.server import Server
+
+logger = logging.getLogger(__name__)
+
+OVERLAPPED_REQUESTS_MAX = 16
+"""How many requests of one connection may wait for their answer at a time. Kafka's clients keep at most five in flight."""
+
+WRITE_BUFFER_HIGH_BYTES = 1024 * 1024
+"""With more than this unsent, the client reads too slowly, and its next request waits until it has caught up."""
+
+_prefix = struct.Struct(">ii").pack
+_flexible_prefix = struct.Struct(">iib").pack
+CORRELATION_ID_BYTES = 4
+
+
+class Connection(asyncio.BufferedProtocol):
+    """Parses requests in place, hands one at a time to its handler and writes the answers in the order of the requests.
+
+    A handler that waits keeps the next request waiting too, unless it says (`Deferred.release`) that the rest of its work
+    cannot be overtaken: then requests overlap, for instance in a commit round, and only the answers queue.
+    """
+
+    def __init__(self, server: Server, listener: Listener) -> None:
+        self._server = server
+        self._listener = listener
+        self._buffer = ReceiveBuffer(server.frame_max_bytes)
+        self._transport: asyncio.Transport | None = None
+        self._busy = False
+        self._closing = False
+        self._processing = False
+        self._reading = True
+        self._writable = True
+        self._exchanges: deque[Exchange] = deque()
+        self.host = ""
+        self.port = 0
+        self.last_active = server.loop.time()
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port} on listener {self._listener.name}"
+
+    # The transport's calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport) or hasattr(transport, "write")
+        self._transport = transport  # type: ignore[assignment]  # uvloop's transports do not inherit from asyncio's
+        peer = transport.get_extra_info("peername")
+        self.host, self.port = (peer[0], peer[1]) if peer else ("", 0)
+        transport.set_write_buffer_limits(high=WRITE_BUFFER_HIGH_BYTES)  # type: ignore[attr-defined]  # a BaseTransport here
+        refusal = self._server.admit(self)
+        if refusal is not None:
+            logger.warning("connection from %s refused: %s", self, refusal)
+            self.close()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer.room()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.last_active = self._server.loop.time()
+        self._buffer.received(nbytes)
+        if self._busy:
+            self._adjust_reading()
+        else:
+            self.process()
+
+    def eof_received(self) -> bool:
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._closing = True
+        self._transport = None
+        self._server.forget(self)
+        for exchange in self._exchanges:
+            if exchange.deferred is not None and exchange.deferred.abandon is not None:
+                exchange.deferred.abandon()
+        self._exchanges.clear()
+
+    def pause_writing(self) -> None:
+        self._writable = False
+
+    def resume_writing(self) -> None:
+        self._writable = True
+        if not self._busy:
+            self.process()
+
+    # The broker's calls.
+
+    def close(self) -> None:
+        """Ends the connection after what was already answered has been sent."""
+        self._closing = True
+        if self._transport is not None:
+            self._transport.close()
+
+    def idle_since(self) -> float | None:
+        """When the client last said something, or None while one of its requests is being served."""
+        return None if self._busy or self._exchanges else self.last_active
+
+    def trim(self) -> None:
+        self._buffer.trim()
+
+    # Requests.
+
+    def process(self) -> None:
+        """Serves the requests that have arrived, until one has to wait."""
+        if self._processing:
+            return
+        self._processing = True
+        try:
+            while not self._stuck():
+                frame = self._buffer.next_frame()
+                if frame is None:
+                    self._buffer.rewind()
+                    break
+                self._serve(frame)
+        except (FrameError, WireError, UnsupportedApi) as problem:
+            logger.warning("connection from %s closed: %s", self, problem)
+            self.close()
+        finally:
+            self._processing = False
+        self._adjust_reading()
+
+    def _stuck(self) -> bool:
+        return self._busy or self._closing or not self._writable or len(self._exchanges) >= OVERLAPPED_REQUESTS_MAX
+
+    def _serve(self, frame: memoryview) -> None:
+        call = self._server.dispatcher.call(frame)
+        context = RequestContext(
+            call.key, call.version, call.correlation_id, call.client_id, ANONYMOUS, self._listener, self.host
+        )
+        try:
+            result = call.endpoint.handle(self._server.broker, context, call.request)
+        except CloseConnection as reason:
+            logger.warning("connection from %s closed: %s: %s", self, call, reason)
+            self.close()
+        except Exception:
+            logger.exception("%s from %s failed; the connection is closed", call, self)
+            self.close()
+        else:
+            if isinstance(result, Deferred):
+                self._wait(call, result)
+            elif asyncio.iscoroutine(result):
+                self._run(call, result)
+            elif result is not None and not self._exchanges:
+                self._write(call, result)
+            elif result is not None:
+                self._exchanges.append(Exchange(self, call, None, result))
+
+    def _run(self, call: Call, handler: Coroutine[Any, Any, Any]) -> None:
+        """A handler written as a coroutine: the way of APIs that are not hot."""
+        deferred: Deferred[Any] = Deferred()
+        self._wait(call, deferred)
+        task = self._server.loop.create_task(handler)
+        self._server.tasks.add(task)
+
+        def finished(task: asyncio.Task[Any]) -> None:
+            self._server.tasks.discard(task)
+            problem = None if task.cancelled() else task.exception()
+            if problem is not None:
+                logger.error("%s from %s failed; the connection is closed", call, self, exc_info=problem)
+            if task.cancelled() or problem is not None:
+                self.close()
+            else:
+                deferred.resolve(task.result())
+
+        task.add_done_callback(finished)
+
+    def _wait(self, call: Call, deferred: Deferred[Any]) -> None:
+        exchange = Exchange(self, call, deferred)
+        self._exchanges.append(exchange)
+        self._busy = True
+        self._buffer.hold()
+        deferred.subscribe(exchange)
+
+    def go_on(self) -> None:
+        """The request under way no longer keeps the next one waiting."""
+        self._busy = False
+        self._buffer.release()
+        self.process()
+
+    # Answers.
+
+    def flush(self) -> None:
+        """Writes the answers whose turn it is."""
+        exchanges = self._exchanges
+        while exchanges and exchanges[0].answered:
+            exchange = exchanges.popleft()
+            if exchange.response is CLOSE:
+                self.close()
+            elif exchange.response is not None:
+                self._write(exchange.call, exchange.response)
+        if not self._busy:
+            self.process()
+
+    def _write(self, call: Call, response: Any) -> None:
+        transport = self._transport
+        if transport is None:
+            return
+        endpoint = call.endpoint
+        try:
+            chunks = endpoint.encode(response)
+        except WireError:
+            logger.exception("the answer to %s from %s cannot be encoded; the connection is closed", call, self)
+            self.close()
+            return
+        size = CORRELATION_ID_BYTES + sum(map(len, chunks))
+        if endpoint.flexible_response_header:
+            prefix = _flexible_prefix(size + 1, call.correlation_id, 0)
+        else:
+            prefix = _prefix(size, call.correlation_id)
+        if len(chunks) == 1:
+            transport.write(prefix + chunks[0])
+        else:
+            transport.writelines([prefix, *chunks])
+
+    def _adjust_reading(self) -> None:
+        """Stops reading while a whole request waits that cannot be served yet: so what is buffered stays bounded."""
+        transport = self._transport
+        if transport is None or self._closing:
+            return
+        reading = not (self._stuck() and self._buffer.has_frame())
+        if reading != self._reading:
+            self._reading = reading
+            if reading:
+                transport.resume_reading()
+            else:
+                transport.pause_reading()
+
+
+class Exchange:
+    """A request that could not be answered at once, in its place in the queue of answers."""
+
+    __slots__ = ("_connection", "_holds", "answered", "call", "deferred", "response")
+
+    def __init__(self, connection: Connection, call: Call, deferred: Deferred[Any] | None, response: Any = None) -> None:
+        self._connection = connection
+        self._holds = deferred is not None
+        self.call = call
+        self.deferred = deferred
+        self.response = response
+        self.answered = response is not None
+
+    def released(self) -> None:
+        if self._holds:
+            self._holds = False
+            self._connection.go_on()
+
+    def resolved(self, response: object) -> None:
+        self.response = response
+        self.answered = True
+        self._connection.flush()
+        self.released()

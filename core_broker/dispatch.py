@@ -1,0 +1,129 @@
+"""From a frame to the handler of its API, and from the handler's answer to bytes."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from barnabas.wire import apis, codec
+from barnabas.wire.codec import WireError
+from barnabas.wire.decoding import skip_tags
+from core_broker.apis.table import SERVED
+from core_broker.context import RequestContext
+
+if TYPE_CHECKING:
+    from core_broker.broker import Broker
+
+logger = logging.getLogger(__name__)
+
+API_VERSIONS_KEY = 18
+
+Handler = Callable[["Broker", RequestContext, Any], Any]
+Chunks = list[Any]
+
+_header = struct.Struct(">hhih").unpack_from
+HEADER_BYTES = 10
+CLIENT_IDS_REMEMBERED_MAX = 10_000
+
+
+class UnsupportedApi(Exception):
+    """The client uses an API, or a version of one, that was not advertised. Kafka closes the connection, and so do we."""
+
+
+class CloseConnection(Exception):
+    """A handler's verdict that the client can only be told by hanging up: it asked for no answer (acks=0)."""
+
+
+class Endpoint:
+    """One version of one API: how its request is read, who handles it, how its answer is written."""
+
+    __slots__ = ("decode", "encode", "flexible_request_header", "flexible_response_header", "handle", "name")
+
+    def __init__(self, key: int, version: int, handle: Handler) -> None:
+        self.name = apis.API_NAMES[key]
+        self.handle = handle
+        self.decode = codec.decoder(apis.request_class(key), version)
+        self.encode: Callable[[Any], Chunks] = codec.chunk_encoder(apis.response_class(key), version)
+        self.flexible_request_header = apis.request_header_version(key, version) >= 2
+        self.flexible_response_header = apis.response_header_version(key, version) >= 1
+
+
+class Call:
+    """A decoded request on its way to its handler."""
+
+    __slots__ = ("client_id", "correlation_id", "endpoint", "key", "request", "version")
+
+    def __init__(
+        self, key: int, version: int, correlation_id: int, client_id: str | None, endpoint: Endpoint, request: Any
+    ) -> None:
+        self.key = key
+        self.version = version
+        self.correlation_id = correlation_id
+        self.client_id = client_id
+        self.endpoint = endpoint
+        self.request = request
+
+    def __str__(self) -> str:
+        return f"{self.endpoint.name} v{self.version} (client id {self.client_id!r})"
+
+
+class Dispatcher:
+    """Knows the served APIs. Handlers and codecs are loaded when a client first uses them, so that the broker starts fast."""
+
+    def __init__(self) -> None:
+        self._endpoints: dict[tuple[int, int], Endpoint] = {}
+        self._client_ids: dict[bytes, str] = {}
+
+    def call(self, frame: memoryview) -> Call:
+        """Reads a frame: the header, then the body by the declaration of its version."""
+        try:
+            key, version, correlation_id, client_id_bytes = _header(frame)
+        except struct.error:
+            raise WireError(f"a frame of {len(frame)} bytes is too short for a request header") from None
+        endpoint = self._endpoints.get((key, version))
+        if endpoint is None:
+            if key == API_VERSIONS_KEY and not SERVED[key].covers(version):
+                return self._from_the_future(version, correlation_id)
+            endpoint = self._load(key, version)
+        position = HEADER_BYTES
+        client_id: str | None = None
+        if client_id_bytes >= 0:
+            client_id = self._client_id(bytes(frame[position : position + client_id_bytes]))
+            position += client_id_bytes
+        if endpoint.flexible_request_header:
+            position = skip_tags(frame, position)
+        request, _ = endpoint.decode(frame, position)
+        return Call(key, version, correlation_id, client_id, endpoint, request)
+
+    def _client_id(self, raw: bytes) -> str:
+        known = self._client_ids.get(raw)
+        if known is None:
+            try:
+                known = raw.decode()
+            except UnicodeDecodeError:
+                raise WireError(f"the client id {raw[:64]!r} is not UTF-8") from None
+            if len(self._client_ids) < CLIENT_IDS_REMEMBERED_MAX:
+                self._client_ids[raw] = known
+        return known
+
+    def _from_the_future(self, version: int, correlation_id: int) -> Call:
+        """An ApiVersions request newer than this broker cannot be read and need not be: it is answered in the oldest form."""
+        endpoint = self._endpoints.get((API_VERSIONS_KEY, 0)) or self._load(API_VERSIONS_KEY, 0)
+        request = apis.request_class(API_VERSIONS_KEY)()
+        return Call(API_VERSIONS_KEY, version, correlation_id, None, endpoint, request)
+
+    def _load(self, key: int, version: int) -> Endpoint:
+        served = SERVED.get(key)
+        if served is None:
+            raise UnsupportedApi(f"API key {key} (v{version}) is not served by this broker; ApiVersions lists what is")
+        name = apis.API_NAMES[key]
+        if not served.covers(version):
+            raise UnsupportedApi(f"{name} v{version} is outside the versions {served.min_version} to {served.max_version}")
+        if version < apis.known_versions(key).low:
+            raise UnsupportedApi(f"{name} v{version} carries a message format that Kafka dropped; upgrade the client")
+        handle: Handler = importlib.import_module(served.module).handle
+        endpoint = self._endpoints[key, version] = Endpoint(key, version, handle)
+        return endpoint

@@ -1,0 +1,45 @@
+"""Runs a broker until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import signal
+import sys
+from collections.abc import Callable
+
+from barnabas.kernel.settings import Settings
+from core_broker.broker import Broker
+
+logger = logging.getLogger(__name__)
+
+THREAD_SWITCH_INTERVAL_S = 0.0005
+"""A thread that comes back from the disk waits this long at most for a busy event loop; Python's default is ten times as much."""
+
+
+def run(settings: Settings, announce: Callable[[list[tuple[str, int]]], None]) -> int:
+    """Serves until SIGTERM or SIGINT; `announce` is told the addresses as soon as clients can connect."""
+    sys.setswitchinterval(THREAD_SWITCH_INTERVAL_S)
+    try:
+        import uvloop
+    except ImportError:
+        logger.info("uvloop is not installed; the standard event loop serves")
+        return asyncio.run(_serve(settings, announce))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_serve(settings, announce))
+
+
+async def _serve(settings: Settings, announce: Callable[[list[tuple[str, int]]], None]) -> int:
+    loop = asyncio.get_running_loop()
+    stopping = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    broker = Broker(settings, loop)
+    await broker.start()
+    # What start-up left behind lives as long as the process; the collector need not look at it again and again.
+    gc.freeze()
+    announce([(listener.host, listener.port) for listener in broker.listeners])
+    await stopping.wait()
+    await broker.stop()
+    return 0

@@ -1,0 +1,115 @@
+"""The listeners: accepts connections, bounds their number, and ends the idle ones."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core_broker.connection import Connection
+from core_broker.context import Listener
+from core_broker.dispatch import Dispatcher
+
+if TYPE_CHECKING:
+    from core_broker.broker import Broker
+
+logger = logging.getLogger(__name__)
+
+TRIM_AFTER_S = 10.0
+"""A connection that is silent for this long gives its large receive buffers back."""
+
+HOUSEKEEPING_INTERVAL_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    frame_max_bytes: int
+    idle_max_ms: int
+    total_max: int
+    per_host_max: int
+    per_host_overrides: Mapping[str, int]
+
+    def for_host(self, host: str) -> int:
+        return self.per_host_overrides.get(host, self.per_host_max)
+
+
+def bind(host: str, port: int, backlog: int) -> socket.socket:
+    """A listening socket; port 0 takes any free port."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=backlog)
+    except OSError as problem:
+        raise OSError(
+            problem.errno,
+            f"cannot listen on {host}:{port}: {problem.strerror}; is another broker running there? "
+            "Choose another address with --listeners",
+        ) from None
+
+
+class Server:
+    """Owns every connection of the broker."""
+
+    def __init__(self, broker: Broker, loop: asyncio.AbstractEventLoop, limits: ConnectionLimits) -> None:
+        self.broker = broker
+        self.loop = loop
+        self.frame_max_bytes = limits.frame_max_bytes
+        self.dispatcher = Dispatcher()
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self._limits = limits
+        self._connections: dict[Connection, None] = {}
+        self._per_host: Counter[str] = Counter()
+        self._servers: list[asyncio.Server] = []
+        self._housekeeping: asyncio.TimerHandle | None = None
+
+    async def serve(self, listener: Listener, sock: socket.socket) -> None:
+        """Accepts connections on a bound socket."""
+        self._servers.append(await self.loop.create_server(lambda: Connection(self, listener), sock=sock))
+        if self._housekeeping is None:
+            self._housekeeping = self.loop.call_later(HOUSEKEEPING_INTERVAL_S, self._keep_house)
+
+    async def stop(self) -> None:
+        """Stops accepting, lets running handlers end, and closes what is left."""
+        if self._housekeeping is not None:
+            self._housekeeping.cancel()
+        for server in self._servers:
+            server.close()
+        for connection in list(self._connections):
+            connection.close()
+        for task in list(self.tasks):
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+
+    def admit(self, connection: Connection) -> str | None:
+        """Counts a new connection in; returns the reason when it cannot stay."""
+        self._connections[connection] = None
+        self._per_host[connection.host] += 1
+        if len(self._connections) > self._limits.total_max:
+            return f"there are already max.connections={self._limits.total_max} connections"
+        allowed = self._limits.for_host(connection.host)
+        if self._per_host[connection.host] > allowed:
+            return f"{connection.host} already has max.connections.per.ip={allowed} connections"
+        return None
+
+    def forget(self, connection: Connection) -> None:
+        if connection in self._connections:
+            del self._connections[connection]
+            self._per_host[connection.host] -= 1
+            if not self._per_host[connection.host]:
+                del self._per_host[connection.host]
+
+    def _keep_house(self) -> None:
+        now = self.loop.time()
+        for connection in list(self._connections):
+            since = connection.idle_since()
+            if since is None:
+                continue
+            if self._limits.idle_max_ms >= 0 and (now - since) * 1000 > self._limits.idle_max_ms:
+                logger.info("connection from %s closed after %d s of silence (connections.max.idle.ms)", connection, now - since)
+                connection.close()
+            elif now - since > TRIM_AFTER_S:
+                connection.trim()
+        self._housekeeping = self.loop.call_later(HOUSEKEEPING_INTERVAL_S, self._keep_house)

@@ -1,0 +1,93 @@
+"""What a broker does by itself, now and then: retention, checkpoints, and forgetting what has expired."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import dataclass
+
+from core_broker.partition import Partition
+
+logger = logging.getLogger(__name__)
+
+PARTITIONS_PER_TURN = 50
+"""After this many the event loop gets its turn, so that clients do not feel the upkeep of thousands of partitions."""
+
+FLUSH_LOOK_INTERVAL_MS = 1000
+"""How late a flush asked for with flush.ms may come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    retention_ms: int
+    checkpoint_ms: int
+    producers_ms: int
+
+
+class Upkeep:
+    """Periodic work on the open partitions. Each job can also be run by itself."""
+
+    def __init__(
+        self,
+        partitions: Callable[[], Iterable[Partition]],
+        checkpoint: Callable[[], None],
+        remove_deleted: Callable[[], None],
+        clock_ms: Callable[[], int],
+    ) -> None:
+        self._partitions = partitions
+        self._checkpoint = checkpoint
+        self._remove_deleted = remove_deleted
+        self._clock_ms = clock_ms
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self, loop: asyncio.AbstractEventLoop, intervals: Intervals) -> None:
+        jobs: list[tuple[Callable[[], Awaitable[None]], int]] = [
+            (self.apply_retention, intervals.retention_ms),
+            (self.checkpoint, intervals.checkpoint_ms),
+            (self.forget_producers, intervals.producers_ms),
+            (self.flush, FLUSH_LOOK_INTERVAL_MS),
+        ]
+        self._tasks = [loop.create_task(self._repeat(job, interval_ms)) for job, interval_ms in jobs]
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def apply_retention(self) -> None:
+        """Deletes what is too old or too much, and removes the files of what was deleted a while ago."""
+        async for partition in self._in_turns():
+            try:
+                partition.apply_retention(self._clock_ms())
+            except OSError as problem:
+                logger.error("cannot delete old segments of %s: %s", partition, problem)
+
+    async def checkpoint(self) -> None:
+        """Writes down from where a recovery would have to start."""
+        try:
+            self._checkpoint()
+        except OSError as problem:
+            logger.error("cannot write the checkpoints: %s; a recovery would start further back", problem)
+
+    async def forget_producers(self) -> None:
+        async for partition in self._in_turns():
+            partition.log.remove_expired_producers(self._clock_ms())
+
+    async def flush(self) -> None:
+        """What flush.ms asks for, and the removal of deleted topics' files."""
+        self._remove_deleted()
+        async for partition in self._in_turns():
+            partition.flush_if_due(self._clock_ms())
+
+    async def _in_turns(self) -> AsyncIterator[Partition]:
+        for count, partition in enumerate(self._partitions(), start=1):
+            if not partition.deleted:
+                yield partition
+            if count % PARTITIONS_PER_TURN == 0:
+                await asyncio.sleep(0)
+
+    async def _repeat(self, job: Callable[[], Awaitable[None]], interval_ms: int) -> None:
+        while True:
+            await asyncio.sleep(interval_ms / 1000)
+            await job()

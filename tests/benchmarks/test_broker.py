@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import bulk, durable, java
+from benchmarks.broker import choose
+from benchmarks.job import LoadFailed
+
+SUMMARY = (
+    "60000 records sent, 11999.2 records/sec (11.72 MB/sec), 1200.1 ms avg latency, 1900.0 ms max latency.\n"
+    "200000 records sent, 81234.5 records/sec (79.33 MB/sec), 312.40 ms avg latency, 811.00 ms max latency, "
+    "305 ms 50th, 640 ms 95th, 702 ms 99th, 790 ms 99.9th.\n"
+)
+
+
+def test_rows_are_chosen_by_pattern_in_their_own_order() -> None:
+    assert [row.name for row in choose(durable.ROWS, ["durable-64-6p", "durable-1-*"])] == [
+        "durable-1-1p",
+        "durable-1-6p",
+        "durable-1-50p",
+        "durable-64-6p",
+    ]
+
+
+def test_a_name_that_no_row_has_is_refused_with_those_that_exist() -> None:
+    with pytest.raises(ValueError, match=r"'life'.*durable-1-1p"):
+        choose(durable.ROWS, ["life"])
+
+
+def test_every_row_has_a_name_of_its_own() -> None:
+    names = [row.name for row in (*bulk.ROWS, *durable.ROWS, *java.rows(Path("jars")))]
+    assert len(set(names)) == len(names)
+
+
+def test_the_summary_of_the_java_producer_is_its_last_line() -> None:
+    figures = java.parse(SUMMARY)
+    assert figures["mb_s"] == pytest.approx(81234.5 * 1024 / 1e6)
+    assert (figures["mean_ms"], figures["p50_ms"], figures["p99_ms"]) == (312.4, 305, 702)
+
+
+def test_a_java_producer_without_a_summary_has_failed() -> None:
+    with pytest.raises(LoadFailed, match="no summary"):
+        java.parse("org.apache.kafka.common.errors.TimeoutException: Topic x not present")

@@ -1,0 +1,126 @@
+"""What tests of several rooms share: brokers as processes, Java, jars and topic names."""
+
+import os
+import re
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from tests.broker import BarnabasBroker, BrokerProcess
+from tests.oracle import ApacheKafka
+from tests.ports import free_port
+from tests.provision import jars
+from tests.provision import java as java_runtime
+
+BROKERS = ("ours", "kafka")
+TOPIC_NAME_CHARACTERS = 180
+
+Broker = TypeVar("Broker", bound=BrokerProcess)
+StartBroker = Callable[..., BarnabasBroker]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--broker",
+        action="append",
+        choices=BROKERS,
+        help="what the client tests talk to: ours (the default), Apache Kafka, or both if given twice",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run each test that asks for `broker` once with each broker that the command line names."""
+    if "broker" in metafunc.fixturenames:
+        names = metafunc.config.getoption("--broker") or ["ours"]
+        metafunc.parametrize("broker", names, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def java() -> Path:
+    """The `java` program."""
+    home = java_runtime.find()
+    if home is None:
+        pytest.skip(f"Java {java_runtime.JAVA_MINIMUM} or newer is not installed")
+    return home / "bin" / "java"
+
+
+@pytest.fixture(scope="session")
+def kafka_jars(java: Path) -> Path:
+    """The folder with Apache Kafka's jars."""
+    return _provide(jars.KAFKA)
+
+
+@pytest.fixture(scope="session")
+def spark_jars(java: Path) -> Path:
+    """The folder with the jars of Spark's Kafka connector."""
+    os.environ.setdefault("JAVA_HOME", str(java.parent.parent))
+    return _provide(jars.SPARK)
+
+
+@pytest.fixture(scope="session")
+def apache_kafka(java: Path, kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKafka]:
+    """Apache Kafka, started when the first test asks for it."""
+    yield from _running(ApacheKafka(tmp_path_factory.mktemp("kafka"), java, kafka_jars))
+
+
+@pytest.fixture(scope="session")
+def barnabas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BarnabasBroker]:
+    """Ours, with every setting at its default."""
+    yield from _running(BarnabasBroker(tmp_path_factory.mktemp("barnabas")))
+
+
+@pytest.fixture(scope="session")
+def broker(request: pytest.FixtureRequest) -> BrokerProcess:
+    """The broker under test: ours, or Apache Kafka with `--broker kafka`. Tests share it and must not stop it."""
+    found = request.getfixturevalue({"ours": "barnabas", "kafka": "apache_kafka"}[request.param])
+    assert isinstance(found, BrokerProcess)
+    return found
+
+
+@pytest.fixture(scope="session")
+def broker_address(broker: BrokerProcess) -> str:
+    return broker.address
+
+
+@pytest.fixture
+def start_broker(tmp_path: Path) -> Iterator[StartBroker]:
+    """Start brokers of ours that belong to the test alone: `start_broker(log_segment_bytes=1_048_576)`.
+
+    They keep their ports over restarts. Underscores in the names of settings stand for dots.
+    """
+    started: list[BarnabasBroker] = []
+
+    def start(**settings: object) -> BarnabasBroker:
+        named = {name.replace("_", "."): str(value) for name, value in settings.items()}
+        own = BarnabasBroker(tmp_path / f"broker-{len(started)}", free_port(), named)
+        started.append(own)
+        own.start()
+        return own
+
+    yield start
+    for own in started:
+        if own.is_running():
+            own.stop()
+
+
+@pytest.fixture
+def topic(request: pytest.FixtureRequest) -> str:
+    """A topic name that no other test has."""
+    legal = re.sub(r"[^A-Za-z0-9]+", "-", request.node.name)[:TOPIC_NAME_CHARACTERS]
+    return f"{legal}-{secrets.token_hex(4)}"
+
+
+def _provide(wanted: jars.JarSet) -> Path:
+    try:
+        return jars.provide(wanted)
+    except jars.JarError as error:
+        pytest.skip(str(error))
+
+
+def _running(broker: Broker) -> Iterator[Broker]:
+    broker.start()
+    yield broker
+    broker.stop()

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import asyncio
+import errno
+import threading
+from collections.abc import Iterable
+
+import pytest
+
+from core_broker.commit import SYNC_ONE_BY_ONE_MAX_FILES, GroupCommit
+from core_broker.log.disk import Disk
+from core_broker.log.unsynced import DirtyFiles
+
+WAIT_S = 10
+
+
+class SlowDisk(Disk):
+    """Counts syncs, and lets each begin only when the test says so."""
+
+    def __init__(self) -> None:
+        self.go = threading.Semaphore(0)
+        self.synced: list[int] = []
+        self.whole = 0
+        self.failure: OSError | None = None
+
+    def fdatasync(self, descriptor: int) -> None:
+        assert self.go.acquire(timeout=WAIT_S)
+        if self.failure is not None:
+            raise self.failure
+        self.synced.append(descriptor)
+
+    def sync_filesystem(self, descriptor: int) -> None:
+        assert self.go.acquire(timeout=WAIT_S)
+        self.whole += 1
+
+
+class Log:
+    """A partition that only counts."""
+
+    def __init__(self, files: Iterable[int]) -> None:
+        self.files = list(files)
+        self.end = 0
+        self.durable = 0
+        self.failed: OSError | None = None
+        self.changed = asyncio.Event()
+
+    def begin_commit(self) -> DirtyFiles | None:
+        return DirtyFiles(tuple(self.files), self.end)
+
+    def end_commit(self, end_offset: int) -> None:
+        self.durable = end_offset
+        self.changed.set()
+
+    def fail_commit(self, error: OSError) -> None:
+        self.failed = error
+        self.changed.set()
+
+    async def wait(self) -> None:
+        await asyncio.wait_for(self.changed.wait(), WAIT_S)
+        self.changed.clear()
+
+
+def test_what_arrives_during_a_round_forms_the_next_one() -> None:
+    async def scenario() -> None:
+        disk, log = SlowDisk(), Log([7])
+        commits = GroupCommit(asyncio.get_running_loop(), disk)
+        log.end = 1
+        commits.request(log)
+        await asyncio.sleep(0)  # one turn of the loop: the round has begun
+        log.end = 5
+        for _ in range(100):
+            commits.request(log)
+        disk.go.release()
+        await log.wait()
+        assert log.durable == 1, "a round covers what was written before it began, and no more"
+        disk.go.release()
+        await log.wait()
+        assert log.durable == 5
+        assert disk.synced == [7, 7], "a hundred requests share one round"
+        await commits.drain()
+        commits.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("files", [1, SYNC_ONE_BY_ONE_MAX_FILES, SYNC_ONE_BY_ONE_MAX_FILES + 1])
+def test_many_files_are_synced_at_once(files: int) -> None:
+    async def scenario() -> None:
+        disk, logs = SlowDisk(), [Log([number]) for number in range(files)]
+        commits = GroupCommit(asyncio.get_running_loop(), disk)
+        disk.go.release(files)
+        for log in logs:
+            log.end = 3
+            commits.request(log)
+        for log in logs:
+            await log.wait()
+            assert log.durable == 3
+        assert disk.whole == (1 if files > SYNC_ONE_BY_ONE_MAX_FILES else 0)
+        assert len(disk.synced) == (0 if files > SYNC_ONE_BY_ONE_MAX_FILES else files)
+        commits.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_failed_round_is_told_and_the_next_one_works() -> None:
+    async def scenario() -> None:
+        disk, log = SlowDisk(), Log([1])
+        commits = GroupCommit(asyncio.get_running_loop(), disk)
+        disk.failure = OSError(errno.EIO, "broken")
+        disk.go.release()
+        commits.request(log)
+        await log.wait()
+        assert log.failed is disk.failure
+        disk.failure, log.end = None, 9
+        disk.go.release()
+        commits.request(log)
+        await log.wait()
+        assert log.durable == 9
+        commits.close()
+
+    asyncio.run(scenario())
