@@ -154,10 +154,10 @@ class Connection(asyncio.BufferedProtocol):
             logger.exception("%s from %s failed; the connection is closed", call, self)
             self.close()
         else:
-            if isinstance(result, Deferred):
-                self._wait(call, result)
-            elif asyncio.iscoroutine(result):
+            if call.endpoint.is_coroutine:
                 self._run(call, result)
+            elif type(result) is Deferred:
+                self._wait(call, result)
             elif result is not None and not self._exchanges:
                 self._write(call, result)
             elif result is not None:
@@ -249,7 +249,9 @@ class Exchange:
 
     __slots__ = ("_connection", "_holds", "answered", "call", "deferred", "response")
 
-    def __init__(self, connection: Connection, call: Call, deferred: Deferred[Any] | None, response: Any = None) -> None:
+    def __init__(
+        self, connection: Connection, call: Call, deferred: Deferred[Any] | None, response: Any = None
+    ) -> None:
         self._connection = connection
         self._holds = deferred is not None
         self.call = call

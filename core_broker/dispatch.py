@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import logging
 import struct
 from collections.abc import Callable
@@ -40,11 +41,20 @@ class CloseConnection(Exception):
 class Endpoint:
     """One version of one API: how its request is read, who handles it, how its answer is written."""
 
-    __slots__ = ("decode", "encode", "flexible_request_header", "flexible_response_header", "handle", "name")
+    __slots__ = (
+        "decode",
+        "encode",
+        "flexible_request_header",
+        "flexible_response_header",
+        "handle",
+        "is_coroutine",
+        "name",
+    )
 
     def __init__(self, key: int, version: int, handle: Handler) -> None:
         self.name = apis.API_NAMES[key]
         self.handle = handle
+        self.is_coroutine = inspect.iscoroutinefunction(handle)
         self.decode = codec.decoder(apis.request_class(key), version)
         self.encode: Callable[[Any], Chunks] = codec.chunk_encoder(apis.response_class(key), version)
         self.flexible_request_header = apis.request_header_version(key, version) >= 2
@@ -121,7 +131,9 @@ class Dispatcher:
             raise UnsupportedApi(f"API key {key} (v{version}) is not served by this broker; ApiVersions lists what is")
         name = apis.API_NAMES[key]
         if not served.covers(version):
-            raise UnsupportedApi(f"{name} v{version} is outside the versions {served.min_version} to {served.max_version}")
+            raise UnsupportedApi(
+                f"{name} v{version} is outside the versions {served.min_version} to {served.max_version}"
+            )
         if version < apis.known_versions(key).low:
             raise UnsupportedApi(f"{name} v{version} carries a message format that Kafka dropped; upgrade the client")
         handle: Handler = importlib.import_module(served.module).handle

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from barnabas.kernel.settings import SettingError, Settings
 from core_broker.context import Listener
 
-_address = re.compile(r"(?P<name>[A-Za-z0-9_.-]+)://(?:\[(?P<six>[0-9a-fA-F:.%]+)\]|(?P<host>[^\s:/\[\]]*)):(?P<port>-?\d+)")
+_address = re.compile(
+    r"(?P<name>[A-Za-z0-9_.-]+)://(?:\[(?P<six>[0-9a-fA-F:.%]+)\]|(?P<host>[^\s:/\[\]]*)):(?P<port>-?\d+)"
+)
 
 PORT_MAX = 65535
-ALL_INTERFACES = ("", "0.0.0.0", "::")  # nobody can connect to these, so they are never advertised
+ALL_INTERFACES = ("", "0.0.0.0", "::")  # noqa: S104 - nobody can connect to these, so they are never advertised
 
 
 @dataclass(frozen=True, slots=True)

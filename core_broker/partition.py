@@ -124,7 +124,8 @@ class Partition:
             return
         if epoch < self.log.leader_epoch:
             raise KafkaError(
-                ErrorCode.FENCED_LEADER_EPOCH, f"{self} is at leader epoch {self.log.leader_epoch}, and the client at {epoch}"
+                ErrorCode.FENCED_LEADER_EPOCH,
+                f"{self} is at leader epoch {self.log.leader_epoch}, and the client at {epoch}",
             )
         raise KafkaError(
             ErrorCode.UNKNOWN_LEADER_EPOCH, f"{self} is at leader epoch {self.log.leader_epoch}, not yet at {epoch}"
@@ -152,7 +153,9 @@ class Partition:
         deleted = self.log.apply_retention(now_ms, self.high_watermark)
         self.log.purge_deleted(now_ms)
         if deleted:
-            logger.info("deleted %d segments of %s: it starts at offset %d now", len(deleted), self, self.log.log_start_offset)
+            logger.info(
+                "deleted %d segments of %s: it starts at offset %d now", len(deleted), self, self.log.log_start_offset
+            )
         if self.log.log_start_offset != before:
             self.notify()
 

@@ -108,7 +108,9 @@ class Server:
             if since is None:
                 continue
             if self._limits.idle_max_ms >= 0 and (now - since) * 1000 > self._limits.idle_max_ms:
-                logger.info("connection from %s closed after %d s of silence (connections.max.idle.ms)", connection, now - since)
+                logger.info(
+                    "connection from %s closed after %d s of silence (connections.max.idle.ms)", connection, now - since
+                )
                 connection.close()
             elif now - since > TRIM_AFTER_S:
                 connection.trim()

@@ -43,7 +43,9 @@ class TopicRules:
 
     def wants_records(self, header: BatchHeader) -> bool:
         """Whether the batch has to be opened: a matter of milliseconds, and so of a worker thread."""
-        return self.compacted or self.strict or (self.compression is not None and self.compression != header.compression)
+        return (
+            self.compacted or self.strict or (self.compression is not None and self.compression != header.compression)
+        )
 
 
 class RejectedRecords(KafkaError):
@@ -58,11 +60,13 @@ def check_request(records: memoryview | None, version: int) -> BatchHeader:
     """What Kafka checks before it looks at the topic: one batch, of the current format, in a codec that the version knows."""
     if records is None or len(records) == 0:
         raise KafkaError(
-            ErrorCode.INVALID_RECORD, f"a Produce v{version} request carries one record batch per partition, and this has none"
+            ErrorCode.INVALID_RECORD,
+            f"a Produce v{version} request carries one record batch per partition, and this has none",
         )
     if len(records) < HEADER_BYTES:
         raise KafkaError(
-            ErrorCode.CORRUPT_MESSAGE, f"the record batch has {len(records)} bytes, less than its header of {HEADER_BYTES}"
+            ErrorCode.CORRUPT_MESSAGE,
+            f"the record batch has {len(records)} bytes, less than its header of {HEADER_BYTES}",
         )
     header = parse_header(records, 0)
     if header.magic != MAGIC:
@@ -71,7 +75,8 @@ def check_request(records: memoryview | None, version: int) -> BatchHeader:
         )
     if header.compression == Compression.ZSTD and version < ZSTD_VERSION:
         raise KafkaError(
-            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"zstd needs Produce v{ZSTD_VERSION} or newer, and the client sent v{version}"
+            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+            f"zstd needs Produce v{ZSTD_VERSION} or newer, and the client sent v{version}",
         )
     size_bytes = header.batch_length + LENGTH_OVERHEAD_BYTES
     if size_bytes > len(records) or size_bytes < HEADER_BYTES:
@@ -89,18 +94,24 @@ def check_request(records: memoryview | None, version: int) -> BatchHeader:
 def check_batch(records: memoryview, header: BatchHeader, rules: TopicRules, now_ms: int) -> BatchHeader:
     """What the topic demands of a batch, as far as its header tells; stamps the time where the topic keeps the broker's."""
     if header.base_offset != 0:
-        raise KafkaError(ErrorCode.INVALID_RECORD, f"the base offset of a produced batch is 0, not {header.base_offset}")
+        raise KafkaError(
+            ErrorCode.INVALID_RECORD, f"the base offset of a produced batch is 0, not {header.base_offset}"
+        )
     if len(records) > rules.max_message_bytes:
         raise KafkaError(
             ErrorCode.MESSAGE_TOO_LARGE,
             f"the record batch has {len(records)} bytes, and the topic takes max.message.bytes={rules.max_message_bytes}",
         )
     if compute_crc(records, 0, len(records)) != header.crc:
-        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "the record batch does not match its checksum: it was damaged on its way")
+        raise KafkaError(
+            ErrorCode.CORRUPT_MESSAGE, "the record batch does not match its checksum: it was damaged on its way"
+        )
     if header.is_control:
         raise KafkaError(ErrorCode.INVALID_RECORD, "only the broker itself writes control batches")
     if header.is_transactional:
-        raise KafkaError(ErrorCode.INVALID_TXN_STATE, "the batch belongs to a transaction that this broker did not begin")
+        raise KafkaError(
+            ErrorCode.INVALID_TXN_STATE, "the batch belongs to a transaction that this broker did not begin"
+        )
     if header.producer_id >= 0 and header.base_sequence < 0:
         raise KafkaError(
             ErrorCode.INVALID_RECORD, f"producer {header.producer_id} sent the sequence number {header.base_sequence}"

@@ -35,7 +35,9 @@ class Writer:
             error: Exception | None = None
             try:
                 write()
-            except Exception as problem:  # whatever it was, the loop must learn of it or the partition would wait for ever
+            except (
+                Exception
+            ) as problem:  # whatever it was, the loop must learn of it or the partition would wait for ever
                 error = problem
             try:
                 self._loop.call_soon_threadsafe(done, error)

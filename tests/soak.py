@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +31,7 @@ TICK_S = 0.05
 PATIENCE_MS = 1_800_000
 NOT_ACKNOWLEDGED = -1
 VIOLATIONS_SHOWN = 20
+RECORDS_PER_SECOND = 250  # of each producer
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Plan:
     kills: int
     producers: int = 8
     partitions: int = 8
-    records_per_second: int = 250  # of each producer
+    records_per_second: int = RECORDS_PER_SECOND
     value_bytes: int = 200
     seed: int = 0
 
@@ -236,47 +237,53 @@ def _wait_for_readers(readers: list[Reader], stored: list[list[bytes]]) -> None:
 
 
 def _judge(report: Report, writers: list[Writer], readers: list[Reader], stored: list[list[bytes]]) -> None:
-    for thread in (*writers, *readers):
-        report.violations += thread.errors
-    for partition, values in enumerate(stored):
+    for writer in writers:
+        report.violations += writer.errors
+        report.sent += sum(len(offsets) for offsets in writer.offsets)
+        report.acknowledged += sum(offset != NOT_ACKNOWLEDGED for offsets in writer.offsets for offset in offsets)
+    for reader, values in zip(readers, stored, strict=True):
+        report.violations += reader.errors
         report.stored += len(values)
-        report.consumed += len(readers[partition].values)
-        if readers[partition].values != values:
-            report.violations.append(f"partition {partition}: what was consumed is not what is stored")
-        _judge_partition(report, partition, values, writers)
+        report.consumed += len(reader.values)
+        if reader.values != values:
+            report.violations.append(f"what {reader.name} consumed is not what is stored")
+    for partition, values in enumerate(stored):
+        report.violations += wrong_order(partition, values)
+        for writer in writers:
+            report.violations += lost(partition, values, writer.number, writer.offsets[partition])
 
 
-def _judge_partition(report: Report, partition: int, values: list[bytes], writers: list[Writer]) -> None:
-    expected = [0] * len(writers)
+def wrong_order(partition: int, values: Sequence[bytes]) -> Iterator[str]:
+    """Each producer's records must be numbered without a gap, from zero."""
+    expected: dict[int, int] = {}
     for offset, value in enumerate(values):
         producer, sequence = decode_value(value)
-        if sequence != expected[producer]:
-            what = "is there twice or out of order" if sequence < expected[producer] else "comes too early"
-            report.violations.append(f"partition {partition} offset {offset}: record {producer}:{sequence} {what}")
+        due = expected.get(producer, 0)
+        if sequence != due:
+            what = "is there twice or late" if sequence < due else f"comes before {producer}:{due}"
+            yield f"partition {partition} offset {offset}: record {producer}:{sequence} {what}"
         expected[producer] = sequence + 1
-    for writer in writers:
-        offsets = writer.offsets[partition]
-        report.sent += len(offsets)
-        for sequence, offset in enumerate(offsets):
-            if offset == NOT_ACKNOWLEDGED:
-                continue
-            report.acknowledged += 1
-            if offset >= len(values) or decode_value(values[offset]) != (writer.number, sequence):
-                report.violations.append(
-                    f"partition {partition} offset {offset}: record {writer.number}:{sequence} was acknowledged and is lost"
-                )
+
+
+def lost(partition: int, values: Sequence[bytes], producer: int, offsets: Sequence[int]) -> Iterator[str]:
+    """Each acknowledged record must lie where the acknowledgement said."""
+    for sequence, offset in enumerate(offsets):
+        if offset == NOT_ACKNOWLEDGED:
+            continue
+        if offset >= len(values) or decode_value(values[offset]) != (producer, sequence):
+            yield f"partition {partition} offset {offset}: record {producer}:{sequence} was acknowledged and is lost"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--kills", type=int, help="how often the broker is killed; once a minute unless given")
-    parser.add_argument("--rate", type=int, default=Plan.records_per_second, help="records a second of each producer")
+    parser.add_argument("--rate", type=int, default=RECORDS_PER_SECOND, help="records a second of each producer")
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     chosen = parser.parse_args()
     kills = round(chosen.minutes) if chosen.kills is None else chosen.kills
     plan = Plan(chosen.minutes * 60, kills, records_per_second=chosen.rate, seed=chosen.seed)
-    print(f"{chosen.minutes:g} minutes, {kills} kills, seed {chosen.seed}", flush=True)
+    print(f"{chosen.minutes:g} minutes, {kills} kills, seed {chosen.seed}", flush=True)  # noqa: T201 # It speaks to people.
     with tempfile.TemporaryDirectory(prefix="barnabas-soak-") as home:
         broker = BarnabasBroker(Path(home), free_port())
         broker.start()
@@ -284,7 +291,7 @@ def main() -> None:
             report = run(broker, plan)
         finally:
             broker.stop()
-    print("\n".join(report.lines()))
+    print("\n".join(report.lines()))  # noqa: T201
     sys.exit(1 if report.violations else 0)
 
 

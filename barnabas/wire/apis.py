@@ -1,7 +1,7 @@
 """Which APIs there are: key, name, declarations and header versions. Declarations are imported when first asked for."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Final
 
@@ -88,6 +88,8 @@ API_NAMES: Final[dict[int, str]] = {
 }
 
 API_VERSIONS_KEY: Final = 18
+# Far more than there are; a bound, since peers may ask for any key and version.
+HEADER_VERSIONS_MAX: Final = 2048
 
 
 @cache
@@ -107,13 +109,13 @@ def known_versions(key: int) -> Versions:
     return request_class(key).VERSIONS
 
 
-@cache
+@lru_cache(HEADER_VERSIONS_MAX)
 def request_header_version(key: int, version: int) -> int:
     """1, or 2 (with a tag section) where the request itself is flexible. An unknown key counts as not flexible."""
     return 2 if key in API_NAMES and request_class(key).FLEXIBLE.has(version) else 1
 
 
-@cache
+@lru_cache(HEADER_VERSIONS_MAX)
 def response_header_version(key: int, version: int) -> int:
     """0, or 1 (with a tag section) where the response is flexible.
 

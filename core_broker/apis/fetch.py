@@ -31,9 +31,7 @@ READ_COMMITTED = 1
 NO_RECORDS = b""
 
 
-def handle(
-    broker: Broker, context: RequestContext, request: FetchRequest
-) -> FetchResponse | Deferred[FetchResponse]:
+def handle(broker: Broker, context: RequestContext, request: FetchRequest) -> FetchResponse | Deferred[FetchResponse]:
     try:
         fetch = broker.fetch_sessions.resolve(request, context.version)
     except KafkaError as error:
@@ -156,7 +154,9 @@ class FetchWork:
             raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, f"not allowed to read topic {topic}")
         partition = self._broker.partition(topic, target.index)
         if partition is None:
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {target.index} of topic {topic}")
+            raise KafkaError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {target.index} of topic {topic}"
+            )
         return partition
 
     def _read(self, target: Target, left: int) -> PartitionData:
@@ -176,7 +176,9 @@ class FetchWork:
         if wanted.last_fetched_epoch >= 0:
             end = partition.log.end_offset_for_epoch(wanted.last_fetched_epoch)
             if end is None:
-                raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{partition} has no leader epoch {wanted.last_fetched_epoch}")
+                raise KafkaError(
+                    ErrorCode.OFFSET_OUT_OF_RANGE, f"{partition} has no leader epoch {wanted.last_fetched_epoch}"
+                )
             if end.epoch < wanted.last_fetched_epoch or end.end_offset < wanted.fetch_offset:
                 data.diverging_epoch = EpochEndOffset(epoch=end.epoch, end_offset=end.end_offset)
                 return data

@@ -21,7 +21,9 @@ async def handle(broker: Broker, context: RequestContext, request: InitProducerI
         # Transactions are not served yet: the same answer as from a Kafka whose coordinator is not available.
         return InitProducerIdResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE, producer_id=-1, producer_epoch=-1)
     if not broker.authorizer.allows(context, Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, CLUSTER_NAME):
-        return InitProducerIdResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED, producer_id=-1, producer_epoch=-1)
+        return InitProducerIdResponse(
+            error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED, producer_id=-1, producer_epoch=-1
+        )
     try:
         producer_id = await broker.producer_ids.next()
     except KafkaError as error:

@@ -47,7 +47,9 @@ async def handle(broker: Broker, context: RequestContext, request: ListOffsetsRe
         for partition in topic.partitions:
             try:
                 if (topic.name, partition.partition_index) in twice:
-                    raise KafkaError(ErrorCode.INVALID_REQUEST, f"{topic.name}-{partition.partition_index} is asked for twice")
+                    raise KafkaError(
+                        ErrorCode.INVALID_REQUEST, f"{topic.name}-{partition.partition_index} is asked for twice"
+                    )
                 answers.append(await _look_up(broker, context, request, topic.name, partition))
             except KafkaError as error:
                 answers.append(
@@ -64,10 +66,14 @@ async def _look_up(
         raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, f"not allowed to describe topic {topic}")
     partition = broker.partition(topic, asked.partition_index)
     if partition is None:
-        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {asked.partition_index} of topic {topic}")
+        raise KafkaError(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {asked.partition_index} of topic {topic}"
+        )
     partition.check_leader_epoch(asked.current_leader_epoch)
     if asked.timestamp < 0 and context.version < NEEDS_VERSION.get(asked.timestamp, 0):
-        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"timestamp {asked.timestamp} needs a newer version of ListOffsets")
+        raise KafkaError(
+            ErrorCode.UNSUPPORTED_VERSION, f"timestamp {asked.timestamp} needs a newer version of ListOffsets"
+        )
     answer = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
     limit = partition.last_stable_offset if request.isolation_level == READ_COMMITTED else partition.high_watermark
     if asked.timestamp == LATEST:

@@ -42,7 +42,18 @@ def handle(
 class ProduceWork:
     """One produce request: its batches go to their partitions side by side, and each fails or succeeds alone."""
 
-    __slots__ = ("_acks", "_broker", "_context", "_deferred", "_failed", "_request", "_response", "_unfinished", "_unpublished", "partitions")
+    __slots__ = (
+        "_acks",
+        "_broker",
+        "_context",
+        "_deferred",
+        "_failed",
+        "_request",
+        "_response",
+        "_unfinished",
+        "_unpublished",
+        "partitions",
+    )
 
     def __init__(self, broker: Broker, context: RequestContext, request: ProduceRequest) -> None:
         self._broker = broker
@@ -132,10 +143,13 @@ class ProduceWork:
             raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, f"not allowed to write to topic {topic}")
         partition = self._broker.partition(topic, data.index)
         if partition is None:
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {data.index} of topic {topic}")
+            raise KafkaError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {data.index} of topic {topic}"
+            )
         records = data.records
+        assert records is None or isinstance(records, memoryview), "the codec leaves records in the receive buffer"
         header = check_request(records, self._context.version)
-        assert isinstance(records, memoryview)
+        assert records is not None
         now_ms = self._broker.clock_ms()
         header = check_batch(records, header, partition.rules, now_ms)
         self._unpublished += 1

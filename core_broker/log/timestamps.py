@@ -23,7 +23,7 @@ class TimestampedOffset(NamedTuple):
 def first_offset_from(log: LogState, timestamp: int) -> TimestampedOffset | None:
     """The first record, by offset, whose timestamp is not smaller."""
     for segment in log.segments:
-        if largest_timestamp(log, segment) < timestamp:
+        if segment.size == 0 or largest_timestamp(log, segment) < timestamp:
             continue
         log.load(segment)
         assert segment.time_index is not None

@@ -19,7 +19,9 @@ class Clock:
         return self.now_ms
 
 
-def ask(session_id: int = 0, epoch: int = 0, indexes: tuple[int, ...] = (), forget: tuple[int, ...] = ()) -> FetchRequest:
+def ask(
+    session_id: int = 0, epoch: int = 0, indexes: tuple[int, ...] = (), forget: tuple[int, ...] = ()
+) -> FetchRequest:
     topics = [FetchTopic(topic="t", partitions=[FetchPartition(partition=i, fetch_offset=i) for i in indexes])]
     forgotten = [ForgottenTopic(topic="t", partitions=list(forget))]
     return FetchRequest(
@@ -104,7 +106,9 @@ def test_only_news_is_told() -> None:
     assert target.is_news(PartitionData(high_watermark=6, log_start_offset=0, records=b""))
     assert target.is_news(PartitionData(high_watermark=6, log_start_offset=1, records=b""))
     assert target.is_news(PartitionData(high_watermark=6, log_start_offset=1, records=b"x"))
-    failed = PartitionData(error_code=ErrorCode.OFFSET_OUT_OF_RANGE, high_watermark=-1, log_start_offset=-1, records=b"")
+    failed = PartitionData(
+        error_code=ErrorCode.OFFSET_OUT_OF_RANGE, high_watermark=-1, log_start_offset=-1, records=b""
+    )
     assert target.is_news(failed)
     assert target.is_news(failed)
     assert target.is_news(PartitionData(high_watermark=6, log_start_offset=1, records=b""))

@@ -24,7 +24,9 @@ class WireSocket:
     def __enter__(self) -> WireSocket:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.socket.close()
 
     def send(self, request: Message, version: int, client_id: str | None = "test") -> int:

@@ -116,8 +116,8 @@ def is_complete(jars: JarSet) -> bool:
     stamp = jars.folder() / STAMP_NAME
     if not stamp.is_file():
         return False
-    wanted, _, files = stamp.read_text().partition("\n\n")
-    return wanted == _wanted(jars) and all((jars.folder() / name).is_file() for name in files.split())
+    asked, _, files = stamp.read_text().partition("\n\n")
+    return asked == wanted(jars) and all((jars.folder() / name).is_file() for name in files.split())
 
 
 def provide(jars: JarSet) -> Path:
@@ -138,9 +138,9 @@ def _fetch(jars: JarSet, folder: Path) -> None:
             _fetch_with_maven(jars, Path(scratch), arriving)
         else:
             _fetch_with_ivy(jars, Path(scratch), arriving)
-        _verify(jars, arriving)
+        verify(jars, arriving)
         names = sorted(path.name for path in arriving.iterdir())
-        (arriving / STAMP_NAME).write_text(_wanted(jars) + "\n\n" + "\n".join(names) + "\n")
+        (arriving / STAMP_NAME).write_text(wanted(jars) + "\n\n" + "\n".join(names) + "\n")
         if folder.exists():
             shutil.rmtree(folder)
         arriving.rename(folder)
@@ -219,7 +219,7 @@ def _run(command: list[str], jars: JarSet) -> None:
         raise JarError(f"Fetching the jars {jars.name} failed; is the network there? {command[0]} said:\n{tail}")
 
 
-def _verify(jars: JarSet, arriving: Path) -> None:
+def verify(jars: JarSet, arriving: Path) -> None:
     for artifact in jars.artifacts:
         path = arriving / artifact.file_name
         if not path.is_file():
@@ -232,7 +232,7 @@ def _verify(jars: JarSet, arriving: Path) -> None:
             )
 
 
-def _wanted(jars: JarSet) -> str:
+def wanted(jars: JarSet) -> str:
     return "\n".join(artifact.coordinates for artifact in jars.artifacts)
 
 

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from barnabas.kernel.settings import Settings, resolve
 from barnabas.wire import apis
+from barnabas.wire.batch import Record, build_batch, parse_header
 from barnabas.wire.codec import decode, encode
 from barnabas.wire.errors import ErrorCode, KafkaError
+from barnabas.wire.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
 from barnabas.wire.struct import Message
 from core_broker.apis.table import SERVED
 from core_broker.configs.broker import BROKER_CATALOGUE
@@ -106,6 +113,30 @@ class AdminBroker:
             response = asyncio.run(_completed(response))
         answer, _ = decode(expect, version, encode(response, version))
         return answer
+
+    def create(self, name: str, partitions: int = 1, **configs: str) -> bytes:
+        """Creates a topic and returns its id; underscores in the names of configurations stand for dots."""
+        topic = CreatableTopic(
+            name=name,
+            num_partitions=partitions,
+            replication_factor=1,
+            configs=[CreatableTopicConfig(name=key.replace("_", "."), value=value) for key, value in configs.items()],
+        )
+        (result,) = self.ask(CreateTopicsRequest(topics=[topic]), expect=CreateTopicsResponse).topics
+        assert result.error_code == ErrorCode.NONE, result.error_message
+        return result.topic_id
+
+    def append(self, topic: str, index: int, records: int, *, producer_id: int = -1) -> None:
+        """Writes one batch of records into a partition."""
+        partition = self.partition(topic, index)
+        assert partition is not None
+        batch = build_batch(
+            [Record(number, NOW_MS, None, b"value") for number in range(records)],
+            producer_id=producer_id,
+            producer_epoch=0 if producer_id >= 0 else -1,
+            base_sequence=0 if producer_id >= 0 else -1,
+        )
+        partition.log.append(memoryview(batch), parse_header(batch), now_ms=NOW_MS)
 
 
 async def _completed(answer: Any) -> Any:

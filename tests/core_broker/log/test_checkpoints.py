@@ -12,7 +12,9 @@ from core_broker.log.disk import Disk
 
 def test_the_text_is_kafkas(tmp_path: Path) -> None:
     path = tmp_path / "recovery-point-offset-checkpoint"
-    OffsetCheckpoint(path, Disk()).write({TopicPartition("__transaction_state", 12): 13, TopicPartition("samp", 0): 2008})
+    OffsetCheckpoint(path, Disk()).write(
+        {TopicPartition("__transaction_state", 12): 13, TopicPartition("samp", 0): 2008}
+    )
     assert path.read_text() == "0\n2\n__transaction_state 12 13\nsamp 0 2008\n"
     assert [file.name for file in tmp_path.iterdir()] == [path.name], "the temporary file is still there"
 

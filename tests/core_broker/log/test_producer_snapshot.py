@@ -40,6 +40,7 @@ def test_an_open_transaction_is_open_again_afterwards() -> None:
 
 def test_the_first_sequence_may_lie_before_the_start_over() -> None:
     producer = Producer(9)
+    producer.last_timestamp = 5
     producer.batches.append(AppendedBatch(2**31 - 2, 1, 100, 103, 5))
     (decoded,) = decode_snapshot(encode_snapshot([producer]))
     assert decoded.batches[0] == producer.batches[0]
