@@ -27,6 +27,9 @@ OVERLAPPED_REQUESTS_MAX = 16
 WRITE_BUFFER_HIGH_BYTES = 1024 * 1024
 """With more than this unsent, the client reads too slowly, and its next request waits until it has caught up."""
 
+JOIN_MAX_BYTES = 16 * 1024
+"""Up to here copying the pieces of an answer together is cheaper than handing them to the kernel one by one."""
+
 _prefix = struct.Struct(">ii").pack
 _flexible_prefix = struct.Struct(">iib").pack
 CORRELATION_ID_BYTES = 4
@@ -50,6 +53,8 @@ class Connection(asyncio.BufferedProtocol):
         self._reading = True
         self._writable = True
         self._exchanges: deque[Exchange] = deque()
+        self._unsent: list[bytes | bytearray | memoryview] = []
+        self._unsent_bytes = 0
         self.host = ""
         self.port = 0
         self.last_active = server.loop.time()
@@ -106,6 +111,8 @@ class Connection(asyncio.BufferedProtocol):
     def close(self) -> None:
         """Ends the connection after what was already answered has been sent."""
         self._closing = True
+        if self._unsent:
+            self._send()
         if self._transport is not None:
             self._transport.close()
 
@@ -135,6 +142,8 @@ class Connection(asyncio.BufferedProtocol):
             self.close()
         finally:
             self._processing = False
+        if self._unsent:
+            self._send()
         self._adjust_reading()
 
     def _stuck(self) -> bool:
@@ -210,8 +219,7 @@ class Connection(asyncio.BufferedProtocol):
             self.process()
 
     def _write(self, call: Call, response: Any) -> None:
-        transport = self._transport
-        if transport is None:
+        if self._transport is None:
             return
         endpoint = call.endpoint
         try:
@@ -222,13 +230,26 @@ class Connection(asyncio.BufferedProtocol):
             return
         size = CORRELATION_ID_BYTES + sum(map(len, chunks))
         if endpoint.flexible_response_header:
-            prefix = _flexible_prefix(size + 1, call.correlation_id, 0)
+            size += 1
+            prefix = _flexible_prefix(size, call.correlation_id, 0)
         else:
             prefix = _prefix(size, call.correlation_id)
-        if len(chunks) == 1:
-            transport.write(prefix + chunks[0])
-        else:
-            transport.writelines([prefix, *chunks])
+        self._unsent.append(prefix)
+        self._unsent.extend(chunks)
+        self._unsent_bytes += size
+        if not self._processing or self._unsent_bytes > WRITE_BUFFER_HIGH_BYTES:
+            self._send()
+
+    def _send(self) -> None:
+        """Hands the answers of one turn to the kernel together: a client that sends many requests at once gets one packet back."""
+        unsent, self._unsent = self._unsent, []
+        small = self._unsent_bytes <= JOIN_MAX_BYTES
+        self._unsent_bytes = 0
+        if self._transport is not None:
+            if small:
+                self._transport.write(b"".join(unsent))
+            else:
+                self._transport.writelines(unsent)
 
     def _adjust_reading(self) -> None:
         """Stops reading while a whole request waits that cannot be served yet: so what is buffered stays bounded."""

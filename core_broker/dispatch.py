@@ -104,7 +104,11 @@ class Dispatcher:
             client_id = self._client_id(bytes(frame[position : position + client_id_bytes]))
             position += client_id_bytes
         if endpoint.flexible_request_header:
-            position = skip_tags(frame, position)
+            # Nearly always the section is empty, which is one zero byte.
+            if position < len(frame) and frame[position] == 0:
+                position += 1
+            else:
+                position = _skip_header_tags(frame, position)
         request, _ = endpoint.decode(frame, position)
         return Call(key, version, correlation_id, client_id, endpoint, request)
 
@@ -139,3 +143,10 @@ class Dispatcher:
         handle: Handler = importlib.import_module(served.module).handle
         endpoint = self._endpoints[key, version] = Endpoint(key, version, handle)
         return endpoint
+
+
+def _skip_header_tags(frame: memoryview, position: int) -> int:
+    try:
+        return skip_tags(frame, position)
+    except IndexError:
+        raise WireError(f"a frame of {len(frame)} bytes ends inside its request header") from None

@@ -7,6 +7,9 @@ import struct
 INITIAL_BYTES = 16 * 1024
 """Small, because every idle connection keeps one."""
 
+BUSY_BYTES = 256 * 1024
+"""What a connection gets that keeps filling its buffer: then one receive brings many small requests."""
+
 LARGE_FRAME_BYTES = 64 * 1024
 """A frame of at least this size is received alone, so that no bytes of its successor have to be moved afterwards."""
 
@@ -25,12 +28,13 @@ class ReceiveBuffer:
     What arrives meanwhile goes behind the frame, or into a second buffer where there is no room.
     """
 
-    __slots__ = ("_data", "_end", "_frame_max_bytes", "_held", "_spare", "_start", "_view")
+    __slots__ = ("_data", "_end", "_frame_max_bytes", "_held", "_spare", "_start", "_view", "_wanted")
 
     def __init__(self, frame_max_bytes: int) -> None:
         self._frame_max_bytes = frame_max_bytes
         self._data = bytearray(INITIAL_BYTES)
         self._view = memoryview(self._data)
+        self._wanted = INITIAL_BYTES
         self._start = 0
         self._end = 0
         self._held: bytearray | None = None
@@ -51,6 +55,8 @@ class ReceiveBuffer:
 
     def received(self, count: int) -> None:
         self._end += count
+        if self._end == len(self._data) and self._end < BUSY_BYTES:
+            self._wanted = min(2 * self._end, BUSY_BYTES)
 
     def next_frame(self) -> memoryview | None:
         """The next whole frame without its length, or None if it has not arrived yet."""
@@ -93,10 +99,13 @@ class ReceiveBuffer:
         """Starts at the front again when nothing is left: the last frame's bytes are no longer needed."""
         if self._start == self._end and self._held is None:
             self._start = self._end = 0
+            if self._wanted > len(self._data):
+                self._replace(bytearray(self._wanted))
 
     def trim(self) -> None:
         """Gives memory back on an idle connection."""
         self._spare = None
+        self._wanted = INITIAL_BYTES
         if self._start == self._end and self._held is None and len(self._data) > INITIAL_BYTES:
             self._replace(bytearray(INITIAL_BYTES))
 
@@ -111,7 +120,7 @@ class ReceiveBuffer:
         return max(0, size + SIZE_BYTES - have)
 
     def _make_room(self, missing: int) -> None:
-        needed = max(self._end - self._start + missing, INITIAL_BYTES)
+        needed = max(self._end - self._start + missing, self._wanted)
         if self._held is None and needed <= len(self._data):
             self._view[: self._end - self._start] = self._view[self._start : self._end]
             self._start, self._end = 0, self._end - self._start

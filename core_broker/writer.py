@@ -35,9 +35,7 @@ class Writer:
             error: Exception | None = None
             try:
                 write()
-            except (
-                Exception
-            ) as problem:  # whatever it was, the loop must learn of it or the partition would wait for ever
+            except Exception as problem:  # noqa: BLE001 - whatever it was, the partition must not wait for ever
                 error = problem
             try:
                 self._loop.call_soon_threadsafe(done, error)

@@ -7,6 +7,8 @@ v16 node endpoints; v17 directory ids; v18 the follower's high watermark. Follow
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from barnabas.wire.errors import ErrorCode, KafkaError
@@ -21,11 +23,14 @@ from barnabas.wire.messages.fetch import (
 from core_broker.context import RequestContext
 from core_broker.deferred import Deferred
 from core_broker.fetch_sessions import Fetch, Target
+from core_broker.log.reader import ColdRead
 from core_broker.partition import Partition
 from core_broker.security.authorizer import Operation, ResourceType
 
 if TYPE_CHECKING:
     from core_broker.broker import Broker
+
+logger = logging.getLogger(__name__)
 
 READ_COMMITTED = 1
 NO_RECORDS = b""
@@ -36,16 +41,24 @@ def handle(broker: Broker, context: RequestContext, request: FetchRequest) -> Fe
         fetch = broker.fetch_sessions.resolve(request, context.version)
     except KafkaError as error:
         return FetchResponse(error_code=error.code, session_id=0, responses=[])
-    work = FetchWork(broker, context, request, fetch)
-    if work.look() or request.max_wait_ms <= 0 or not fetch.targets:
-        return work.response()
-    return work.park(request.max_wait_ms)
+    return FetchWork(broker, context, request, fetch).start()
 
 
 class FetchWork:
     """One fetch request: looked at once, and if there is too little to read, parked on its partitions until there is more."""
 
-    __slots__ = ("_broker", "_bytes", "_context", "_deferred", "_fetch", "_parked_on", "_request", "_results", "_timer")
+    __slots__ = (
+        "_broker",
+        "_bytes",
+        "_cold",
+        "_context",
+        "_deferred",
+        "_fetch",
+        "_parked_on",
+        "_request",
+        "_results",
+        "_timer",
+    )
 
     def __init__(self, broker: Broker, context: RequestContext, request: FetchRequest, fetch: Fetch) -> None:
         self._broker = broker
@@ -53,20 +66,33 @@ class FetchWork:
         self._request = request
         self._fetch = fetch
         self._bytes = 0
+        self._cold: list[tuple[Partition, ColdRead]] = []
         self._results: list[tuple[Target, PartitionData]] = []
         self._parked_on: list[Partition] = []
         self._deferred: Deferred[FetchResponse] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    def look(self) -> bool:
-        """Reads every partition; whether there is enough to answer: the bytes asked for, or an error to tell."""
+    def start(self) -> FetchResponse | Deferred[FetchResponse]:
+        enough = self.look()
+        if self._cold:
+            return self._warm()
+        if enough or self._request.max_wait_ms <= 0 or not self._fetch.targets:
+            return self.response()
+        return self.park(self._request.max_wait_ms)
+
+    def look(self, *, wait: bool = False) -> bool:
+        """Reads every partition; whether there is enough to answer: the bytes asked for, or an error to tell.
+
+        What would have to come from the disk is noted in `_cold` instead, unless the caller can `wait`.
+        """
         self._bytes = 0
+        self._cold = []
         results = self._results = []
         left = min(self._request.max_bytes, self._broker.fetch_max_bytes)
         certain = False
         for target in self._fetch.targets:
             try:
-                data = self._read(target, left)
+                data = self._read(target, left, wait)
                 size = len(data.records or NO_RECORDS)
                 self._bytes += size
                 left = max(0, left - size)
@@ -108,7 +134,30 @@ class FetchWork:
             topics[-1].partitions.append(data)
         return FetchResponse(session_id=session.id if session is not None else 0, responses=topics)
 
-    # Waiting.
+    # Waiting for the disk.
+
+    def _warm(self) -> Deferred[FetchResponse]:
+        """Has another thread read what is not in memory, so that nobody else waits for this client's old records."""
+        self._deferred = Deferred()
+        cold, self._cold = self._cold, []
+        left = len(cold)
+
+        def warmed(partition: Partition, read: ColdRead) -> Callable[[object], None]:
+            def done(_: object) -> None:
+                nonlocal left
+                partition.log.end_warming(read)
+                left -= 1
+                if left == 0 and self._deferred is not None:
+                    self.look(wait=True)
+                    self._deferred.resolve(self.response())
+
+            return done
+
+        for partition, read in cold:
+            self._broker.in_background(partition.log.begin_warming(read), warmed(partition, read))
+        return self._deferred
+
+    # Waiting for data.
 
     def park(self, max_wait_ms: int) -> Deferred[FetchResponse]:
         for target in self._fetch.targets:
@@ -122,11 +171,11 @@ class FetchWork:
 
     def arrived(self, partition: Partition, size_bytes: int) -> None:
         self._bytes += size_bytes
-        if (size_bytes == 0 or self._bytes >= self._request.min_bytes) and self.look():
+        if (size_bytes == 0 or self._bytes >= self._request.min_bytes) and self.look(wait=True):
             self._answer_now()
 
     def _answer(self) -> None:
-        self.look()
+        self.look(wait=True)
         self._answer_now()
 
     def _answer_now(self) -> None:
@@ -159,7 +208,7 @@ class FetchWork:
             )
         return partition
 
-    def _read(self, target: Target, left: int) -> PartitionData:
+    def _read(self, target: Target, left: int, wait: bool) -> PartitionData:
         partition = self._find(target)
         wanted = target.request
         partition.check_leader_epoch(wanted.current_leader_epoch)
@@ -183,9 +232,17 @@ class FetchWork:
                 data.diverging_epoch = EpochEndOffset(epoch=end.epoch, end_offset=end.end_offset)
                 return data
         limit = stable if committed else partition.high_watermark
-        piece = partition.log.read(
-            wanted.fetch_offset, min(wanted.partition_max_bytes, left), limit=limit, min_one=self._bytes == 0
-        )
+        max_bytes = min(wanted.partition_max_bytes, left)
+        try:
+            piece = partition.log.read(wanted.fetch_offset, max_bytes, limit=limit, min_one=self._bytes == 0, wait=wait)
+        except ColdRead as cold:
+            self._cold.append((partition, cold))
+            return data
+        except OSError as problem:
+            logger.error("cannot read %s: %s", partition, problem)
+            raise KafkaError(
+                ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} cannot be read: {problem}"
+            ) from None
         data.records = piece.data
         if committed and piece.data:
             data.aborted_transactions = [

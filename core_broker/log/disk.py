@@ -16,6 +16,7 @@ FilePath: TypeAlias = str | Path  # a string where speed counts: a Path takes se
 
 _FILE_MODE = 0o644
 _TEMPORARY_SUFFIX = ".tmp"
+_READ_NOW: int | None = getattr(os, "RWF_NOWAIT", None)
 
 
 class Disk:
@@ -53,6 +54,20 @@ class Disk:
     def pread(self, descriptor: int, size: int, position: int) -> bytes:
         """Read up to `size` bytes at `position`; fewer come back only at the end of the file."""
         return os.pread(descriptor, size, position)
+
+    def is_cached(self, descriptor: int, position: int) -> bool:
+        """Whether the byte at `position` can be read without waiting for the disk; True where the system cannot tell."""
+        if _READ_NOW is None:
+            return True
+        try:
+            os.preadv(descriptor, [bytearray(1)], position, _READ_NOW)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno in (errno.EOPNOTSUPP, errno.EINVAL):  # a file system without this
+                return True
+            raise
+        return True
 
     def pread_into(self, descriptor: int, buffer: memoryview, position: int) -> int:
         """Fill `buffer` from `position` on and say how many bytes there were."""

@@ -19,7 +19,7 @@ from core_broker.log.marker import read_marker
 from core_broker.log.open_files import OpenFiles
 from core_broker.log.producer_snapshot import encode_snapshot
 from core_broker.log.producer_state import Marker, Origin
-from core_broker.log.reader import FetchSlice, LogReader
+from core_broker.log.reader import ColdRead, FetchSlice, LogReader
 from core_broker.log.recovery import RecoveredLog, Recovery, RecoveryPlan
 from core_broker.log.retention import segments_to_delete
 from core_broker.log.segment import (
@@ -285,13 +285,23 @@ class PartitionLog(LogState):
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def read(self, offset: int, max_bytes: int, *, limit: int | None = None, min_one: bool = True) -> FetchSlice:
+    def read(
+        self, offset: int, max_bytes: int, *, limit: int | None = None, min_one: bool = True, wait: bool = True
+    ) -> FetchSlice:
         """Whole batches, beginning with the one that contains `offset`, all of them below `limit`, from one segment.
 
         They take `max_bytes` at most; with `min_one` the first comes even if it alone is larger. KafkaError when the log does
-        not reach to the offset.
+        not reach to the offset. Without `wait`, ColdRead instead of a wait for the disk: see `warm`.
         """
-        return self._reader.read(offset, max_bytes, limit, min_one)
+        return self._reader.read(offset, max_bytes, limit, min_one, wait)
+
+    def begin_warming(self, cold: ColdRead) -> Callable[[], None]:
+        """What brings the bytes of a cold read into memory, to be called on another thread; then `end_warming`."""
+        cold.segment.pins += 1
+        return lambda: cold.warm(self.disk)
+
+    def end_warming(self, cold: ColdRead) -> None:
+        self.files.unpin(cold.segment)
 
     def last_stable_offset(self, high_watermark: int) -> int:
         """Up to where every transaction is decided, as far as the high watermark has seen it."""

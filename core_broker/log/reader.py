@@ -6,9 +6,11 @@ from bisect import bisect_right
 from typing import Final, NamedTuple
 
 from barnabas.wire.batch import HEADER_BYTES, LENGTH_OVERHEAD_BYTES
+from core_broker.log.disk import Disk
 from core_broker.log.segment import CLOSED, LENGTH_MIN, Segment, peek_batch
 from core_broker.log.state import LogState
 
+_WARM_TAIL_BYTES: Final = 16 * 1024 * 1024  # what was written last is still in memory: no need to ask
 _REMEMBERED_MAX: Final = 64  # positions: about as many readers as one partition has at a time
 
 
@@ -18,6 +20,20 @@ class FetchSlice(NamedTuple):
     data: bytes | memoryview
     first_offset: int  # of the first batch, which may begin below the offset that was asked for
     next_offset: int  # after the last batch: where the reader goes on
+
+
+class ColdRead(Exception):
+    """The bytes are not in memory, and the caller did not want to wait for the disk."""
+
+    def __init__(self, segment: Segment, position: int, size: int) -> None:
+        super().__init__(f"{size} bytes at {position} of {segment.path} are not in memory")
+        self.segment = segment
+        self.position = position
+        self.size = size
+
+    def warm(self, disk: Disk) -> None:
+        """Bring the bytes into memory: the part that waits, for another thread. The segment must be pinned meanwhile."""
+        disk.pread(self.segment.descriptor, self.size, self.position)
 
 
 class LogReader:
@@ -42,7 +58,7 @@ class LogReader:
         if len(bounds) > _REMEMBERED_MAX:
             del bounds[next(iter(bounds))]
 
-    def read(self, offset: int, max_bytes: int, limit: int | None, min_one: bool) -> FetchSlice:
+    def read(self, offset: int, max_bytes: int, limit: int | None, min_one: bool, wait: bool) -> FetchSlice:
         log = self._log
         end = log.log_end_offset
         if not log.log_start_offset <= offset <= end:
@@ -66,6 +82,8 @@ class LogReader:
         if descriptor == CLOSED:
             descriptor = log.files.open(segment)
         segment.used = True
+        if not wait and (segment.sealed or stop - position > _WARM_TAIL_BYTES):
+            self._check_warm(segment, position, min(max_bytes, stop - position))
         if stop - position <= max_bytes:
             data: bytes | memoryview = log.disk.pread(descriptor, stop - position, position)
         else:
@@ -73,6 +91,12 @@ class LogReader:
             if not data:
                 return FetchSlice(b"", offset, offset)
         return FetchSlice(data, self._first_offset(data, offset, segment, position, next_offset), next_offset)
+
+    def _check_warm(self, segment: Segment, position: int, size: int) -> None:
+        """Look at both ends: what is read in order is brought into memory, and dropped from it, in order."""
+        disk, descriptor = self._log.disk, segment.descriptor
+        if not (disk.is_cached(descriptor, position) and disk.is_cached(descriptor, position + max(size, 1) - 1)):
+            raise ColdRead(segment, position, max(size, HEADER_BYTES))
 
     def _first_offset(
         self, data: bytes | memoryview, offset: int, segment: Segment, position: int, next_offset: int

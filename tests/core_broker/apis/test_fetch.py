@@ -62,9 +62,10 @@ def test_byte_limits_cut_between_batches(broker_address: str, topic: str) -> Non
         for limit in (one, one + 1, 3 * one - 1, 3 * one, 10 * one + 7):
             data = client.fetch(topic, 0, max_bytes=limit)
             assert len(data.records or b"") % one == 0
-            assert len(list(iterate_batches(data.records or b""))) in (max(limit // one, 1), max(limit // one - 4, 1)) or (
-                len(data.records or b"") <= limit
-            )
+            assert len(list(iterate_batches(data.records or b""))) in (
+                max(limit // one, 1),
+                max(limit // one - 4, 1),
+            ) or (len(data.records or b"") <= limit)
 
 
 def test_offsets_out_of_range(broker_address: str, topic: str) -> None:
@@ -113,7 +114,9 @@ def test_a_parked_fetch_waits_for_the_bytes_it_asked_for(broker_address: str, to
         writer.create(topic)
         answer: list[bytes | None] = []
         thread = threading.Thread(
-            target=lambda: answer.extend(values(records_in(reader.fetch(topic, 0, max_wait_ms=LONG_WAIT_MS, min_bytes=5000))))
+            target=lambda: answer.extend(
+                values(records_in(reader.fetch(topic, 0, max_wait_ms=LONG_WAIT_MS, min_bytes=5000)))
+            )
         )
         thread.start()
         for number in range(10):

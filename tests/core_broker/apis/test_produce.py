@@ -29,7 +29,10 @@ def test_every_version_appends_and_is_read_back(broker_address: str, topic: str,
 def test_batches_are_stored_as_they_were_sent(broker_address: str, topic: str, compression: Compression) -> None:
     with BrokerClient(broker_address) as client:
         client.create(topic)
-        sent = build_batch([*records(b"x" * 1000), Record(1, now_ms(), None, None, (("h", b"v"), ("n", None)))], compression=compression)
+        sent = build_batch(
+            [*records(b"x" * 1000), Record(1, now_ms(), None, None, (("h", b"v"), ("n", None)))],
+            compression=compression,
+        )
         assert client.produce(topic, sent).base_offset == 0
         stored = bytes(client.fetch(topic, 0).records or b"")
         assert stored[16:] == bytes(sent[16:]), "only base offset and leader epoch may differ"

@@ -19,8 +19,8 @@ TOPIC_ID = bytes(range(16))
 PARTITION = TopicPartition("orders", 3)
 
 
-def opened(path: Path, **options: str) -> LogDirectory:
-    return LogDirectory.open(path, Disk(), node_id=1, **options)
+def opened(path: Path, cluster_id: str | None = None) -> LogDirectory:
+    return LogDirectory.open(path, Disk(), node_id=1, cluster_id=cluster_id)
 
 
 def open_partition(directory: LogDirectory, partition: TopicPartition = PARTITION) -> PartitionLog:
@@ -125,7 +125,7 @@ def test_a_deleted_log_moves_away_at_once_and_is_removed_later(tmp_path: Path) -
     directory = opened(tmp_path)
     log = open_partition(directory)
     append(log, batch())
-    directory.delete_log(log, remove_at_ms=START_MS + 1000)
+    directory.delete_log(PARTITION, log, remove_at_ms=START_MS + 1000)
     assert directory.partitions() == []
     (name,) = (path.name for path in tmp_path.iterdir() if path.is_dir())
     assert re.fullmatch(r"orders-3\.[0-9a-f]{32}-delete", name)
@@ -136,10 +136,37 @@ def test_a_deleted_log_moves_away_at_once_and_is_removed_later(tmp_path: Path) -
     assert fresh.log_end_offset == 0
 
 
+def test_a_topic_of_the_same_name_inherits_nothing_from_a_deleted_one(tmp_path: Path) -> None:
+    directory = opened(tmp_path)
+    log = open_partition(directory)
+    append(log, batch(5))
+    log.delete_records_before(2)
+    sync(log)
+    directory.write_checkpoints({PARTITION: log}, {PARTITION: 5})
+    log.close()
+    directory.delete_folder(PARTITION, remove_at_ms=0)
+    assert len(directory.folders_to_remove(0)) == 1
+    fresh = open_partition(directory)
+    assert (fresh.log_start_offset, fresh.log_end_offset, fresh.recovery_point) == (0, 0, 0)
+
+
+def test_checkpoints_keep_what_they_said_of_partitions_that_were_not_opened(tmp_path: Path) -> None:
+    directory = opened(tmp_path)
+    logs = {TopicPartition("t", number): open_partition(directory, TopicPartition("t", number)) for number in range(2)}
+    for log in logs.values():
+        append(log, batch(4))
+    directory.close_clean(logs, dict.fromkeys(logs, 4))
+    again = opened(tmp_path)
+    one = TopicPartition("t", 1)
+    again.close_clean({one: open_partition(again, one)}, {one: 4})
+    third = opened(tmp_path)
+    assert third.recovery_points == third.high_watermarks == dict.fromkeys(logs, 4)
+
+
 def test_a_long_topic_name_gives_way_in_the_name_of_a_deleted_folder(tmp_path: Path) -> None:
     directory = opened(tmp_path)
-    log = open_partition(directory, TopicPartition("t" * 249, 10))
-    directory.delete_log(log, remove_at_ms=0)
+    partition = TopicPartition("t" * 249, 10)
+    directory.delete_log(partition, open_partition(directory, partition), remove_at_ms=0)
     (path,) = directory.folders_to_remove(0)
     assert len(path.name) == 255
     assert path.is_dir()
