@@ -222,4 +222,12 @@ def _connection_limits(settings: Settings) -> ConnectionLimits:
         total_max=settings.integer("max.connections"),
         per_host_max=settings.integer("max.connections.per.ip"),
         per_host_overrides={host.strip(): int(limit) for host, _, limit in pairs},
+        send_buffer_bytes=_buffer_bytes(settings, "socket.send.buffer.bytes"),
+        receive_buffer_bytes=_buffer_bytes(settings, "socket.receive.buffer.bytes"),
     )
+
+
+def _buffer_bytes(settings: Settings, name: str) -> int | None:
+    """A size that somebody asked for. Kafka's default of 100 KiB is less than what the system grows a busy socket to."""
+    size = settings.integer(name)
+    return size if settings.is_given(name) and size > 0 else None

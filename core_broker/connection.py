@@ -69,6 +69,9 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = transport  # type: ignore[assignment]  # uvloop's transports do not inherit from asyncio's
         peer = transport.get_extra_info("peername")
         self.host, self.port = (peer[0], peer[1]) if peer else ("", 0)
+        sock = transport.get_extra_info("socket")
+        if sock is not None:
+            self._server.tune(sock)
         transport.set_write_buffer_limits(high=WRITE_BUFFER_HIGH_BYTES)  # type: ignore[attr-defined]  # a BaseTransport here
         refusal = self._server.admit(self)
         if refusal is not None:

@@ -32,6 +32,8 @@ class ConnectionLimits:
     total_max: int
     per_host_max: int
     per_host_overrides: Mapping[str, int]
+    send_buffer_bytes: int | None
+    receive_buffer_bytes: int | None
 
     def for_host(self, host: str) -> int:
         return self.per_host_overrides.get(host, self.per_host_max)
@@ -93,6 +95,14 @@ class Server:
         if self._per_host[connection.host] > allowed:
             return f"{connection.host} already has max.connections.per.ip={allowed} connections"
         return None
+
+    def tune(self, sock: socket.socket) -> None:
+        """Sets up an accepted socket. asyncio switches Nagle's algorithm off only for sockets that it made itself."""
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self._limits.send_buffer_bytes is not None:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._limits.send_buffer_bytes)
+        if self._limits.receive_buffer_bytes is not None:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self._limits.receive_buffer_bytes)
 
     def forget(self, connection: Connection) -> None:
         if connection in self._connections:

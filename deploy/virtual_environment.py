@@ -32,9 +32,13 @@ def main() -> None:
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(arguments.folder)], check=True)
     project = Path(__file__).resolve().parent.parent
     target = f"{project}[{','.join(arguments.extra)}]" if arguments.extra else str(project)
-    done = subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--editable", target], check=False)
-    if done.returncode:
+    # "compat" puts the project's folder on the path. The default is a finder that every start of Python would load and run.
+    install = ["-m", "pip", "install", "--quiet", "--config-settings", "editable_mode=compat", "--editable", target]
+    if subprocess.run([str(python), *install], check=False).returncode:
         sys.exit("The installation failed; pip's message stands above. Most often the package index is out of reach.")
+    # Some machines tell Python not to write bytecode, and then each start would compile everything again.
+    packages = [str(project / package) for package in ("barnabas", "core_broker")]
+    subprocess.run([str(python), "-m", "compileall", "-q", *packages], check=False)
 
 
 def _require_ensurepip() -> None:

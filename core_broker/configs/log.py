@@ -118,6 +118,8 @@ RETENTION = (
         "ms",
         minimum=0,
         internal=True,
+        effect=Effect.INERT,
+        why="the first look comes one interval after the start, as the others after each other",
     ),
     _dynamic(
         "log.cleanup.policy",
@@ -156,6 +158,8 @@ FLUSHING = (
         "Time between two writes of the log start offsets.",
         "ms",
         minimum=0,
+        effect=Effect.INERT,
+        why="they are written with the recovery points, at log.flush.offset.checkpoint.interval.ms",
     ),
 )
 

@@ -57,12 +57,13 @@ SETTINGS = (
     _inert("replica.fetch.min.bytes", Kind.INT, 1, "Data that a follower's fetch waits for.", "bytes"),
     _inert("replica.fetch.response.max.bytes", Kind.INT, 10 << 20, "Data in a follower's fetch.", "bytes", minimum=0),
     _inert("replica.fetch.wait.max.ms", Kind.INT, 500, "Time that a follower's fetch waits.", "ms"),
-    BrokerSetting(
+    _inert(
         "replica.high.watermark.checkpoint.interval.ms",
         Kind.LONG,
         5000,
         "Time between two writes of the high watermarks.",
         "ms",
+        why="they are written with the recovery points, at log.flush.offset.checkpoint.interval.ms",
     ),
     _inert("replica.lag.time.max.ms", Kind.LONG, 30000, "Lag at which a follower leaves the in-sync replicas.", "ms"),
     _inert("replica.selector.class", Kind.STRING, None, "Java class that sends readers to a near replica."),
