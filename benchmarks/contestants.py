@@ -31,7 +31,7 @@ OUTPUT_TAIL_CHARACTERS = 600
 # otherwise connect to itself.
 PORTS = range(20_000, 30_000)
 # Deleted topics leave the disk at once on both sides, so that the write-back of dead files does not disturb the next row.
-DELETE_DELAY_MS = 500
+DELETE_DELAY_MS = 100
 # The heap that Kafka's own start script sets, and the flags that its run script adds.
 KAFKA_HEAP = ("-Xmx1G", "-Xms1G")
 KAFKA_FLAGS = (

@@ -18,7 +18,7 @@ RECORDS_PER_CALL = 10_000
 
 
 def produce_and_consume(site: Site, scale: Scale) -> Figures:
-    count = scale.java_records
+    count = scale.java_records // 2
     with site.topic(1) as topic:
         produced = produce(site, topic, count)
         site.verify(topic, count)

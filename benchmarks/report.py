@@ -32,8 +32,12 @@ class Results:
     def spread(self, row: str, name: Name, key: str) -> Spread | None:
         return _spread(self.figures.get(row, {}).get(name, []), key)
 
-    def floor_spread(self, key: str) -> Spread | None:
-        return _spread(self.floor, key)
+    def best_floor(self, key: str) -> float | None:
+        """The most that the bare machine did in any turn: rates end in `_s`, everything else is a cost."""
+        found = _spread(self.floor, key)
+        if found is None:
+            return None
+        return found.high if key.endswith("_s") else found.low
 
 
 def _spread(samples: Sequence[Mapping[str, float]], key: str) -> Spread | None:
@@ -60,8 +64,8 @@ def line(results: Results, row: Row, metric: Metric) -> str:
     ours, theirs = results.spread(row.name, "ours", metric.key), results.spread(row.name, "kafka", metric.key)
     found = ratio(ours, theirs) if ours and theirs else None
     verdict = metric.target.verdict(found) if metric.target and found is not None else ""
-    floor = results.floor_spread(metric.floor) if metric.floor else None
-    distance = ratio(ours, floor) if ours and floor else None
+    floor = results.best_floor(metric.floor)
+    distance = ours.median / floor if ours and floor else None
     cells = [
         f"{metric.title}, {metric.unit}",
         cell(ours),
@@ -69,7 +73,7 @@ def line(results: Results, row: Row, metric: Metric) -> str:
         f"{found:.2f}" if found is not None else "-",
         str(metric.target) if metric.target else "",
         f"**{verdict}**" if verdict == "missed" else verdict,
-        number(floor.median) if floor else "",
+        number(floor) if floor else "",
         f"{distance:.2f}" if distance is not None else "",
     ]
     return "| " + " | ".join(cells) + " |"

@@ -59,7 +59,7 @@ FULL = Scale(
     seconds=4.0,
     warm_seconds=1.0,
     log_bytes=4_000_000_000,
-    java_records=800_000,
+    java_records=1_000_000,
 )
 QUICK = Scale(
     big_bytes=500_000_000,
@@ -70,7 +70,7 @@ QUICK = Scale(
     seconds=1.2,
     warm_seconds=0.3,
     log_bytes=1_000_000_000,
-    java_records=200_000,
+    java_records=500_000,
 )
 
 

@@ -7,7 +7,7 @@ import logging
 import struct
 from collections import deque
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from barnabas.wire.codec import WireError
 from core_broker.context import Listener, RequestContext
@@ -15,6 +15,7 @@ from core_broker.deferred import CLOSE, Deferred
 from core_broker.dispatch import Call, CloseConnection, UnsupportedApi
 from core_broker.receive_buffer import FrameError, ReceiveBuffer
 from core_broker.security.principal import ANONYMOUS
+from core_broker.send_queue import Piece, SendQueue
 
 if TYPE_CHECKING:
     from core_broker.server import Server
@@ -24,11 +25,8 @@ logger = logging.getLogger(__name__)
 OVERLAPPED_REQUESTS_MAX = 16
 """How many requests of one connection may wait for their answer at a time. Kafka's clients keep at most five in flight."""
 
-WRITE_BUFFER_HIGH_BYTES = 1024 * 1024
-"""With more than this unsent, the client reads too slowly, and its next request waits until it has caught up."""
-
-JOIN_MAX_BYTES = 16 * 1024
-"""Up to here copying the pieces of an answer together is cheaper than handing them to the kernel one by one."""
+ANSWERS_TOGETHER_MAX_BYTES = 64 * 1024
+"""With more than this the answers of one turn are sent before the next request is looked at."""
 
 _prefix = struct.Struct(">ii").pack
 _flexible_prefix = struct.Struct(">iib").pack
@@ -47,13 +45,13 @@ class Connection(asyncio.BufferedProtocol):
         self._listener = listener
         self._buffer = ReceiveBuffer(server.frame_max_bytes)
         self._transport: asyncio.Transport | None = None
+        self._sending: SendQueue | None = None
         self._busy = False
         self._closing = False
         self._processing = False
         self._reading = True
-        self._writable = True
         self._exchanges: deque[Exchange] = deque()
-        self._unsent: list[bytes | bytearray | memoryview] = []
+        self._unsent: list[Piece] = []
         self._unsent_bytes = 0
         self.host = ""
         self.port = 0
@@ -65,14 +63,14 @@ class Connection(asyncio.BufferedProtocol):
     # The transport's calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport) or hasattr(transport, "write")
-        self._transport = transport  # type: ignore[assignment]  # uvloop's transports do not inherit from asyncio's
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's transports do not inherit from asyncio's
         peer = transport.get_extra_info("peername")
         self.host, self.port = (peer[0], peer[1]) if peer else ("", 0)
         sock = transport.get_extra_info("socket")
-        if sock is not None:
-            self._server.tune(sock)
-        transport.set_write_buffer_limits(high=WRITE_BUFFER_HIGH_BYTES)  # type: ignore[attr-defined]  # a BaseTransport here
+        self._server.tune(sock)
+        # The transport only gets what the socket did not take at once, so that anything in it means a slow client.
+        self._transport.set_write_buffer_limits(high=0)
+        self._sending = SendQueue(self._transport, sock.fileno())
         refusal = self._server.admit(self)
         if refusal is not None:
             logger.warning("connection from %s refused: %s", self, refusal)
@@ -100,12 +98,12 @@ class Connection(asyncio.BufferedProtocol):
             if exchange.deferred is not None and exchange.deferred.abandon is not None:
                 exchange.deferred.abandon()
         self._exchanges.clear()
-
-    def pause_writing(self) -> None:
-        self._writable = False
+        if self._sending is not None:
+            self._sending.clear()
 
     def resume_writing(self) -> None:
-        self._writable = True
+        assert self._sending is not None
+        self._sending.resume()
         if not self._busy:
             self.process()
 
@@ -150,7 +148,12 @@ class Connection(asyncio.BufferedProtocol):
         self._adjust_reading()
 
     def _stuck(self) -> bool:
-        return self._busy or self._closing or not self._writable or len(self._exchanges) >= OVERLAPPED_REQUESTS_MAX
+        return (
+            self._busy
+            or self._closing
+            or len(self._exchanges) >= OVERLAPPED_REQUESTS_MAX
+            or (self._sending is not None and self._sending.blocked)
+        )
 
     def _serve(self, frame: memoryview) -> None:
         call = self._server.dispatcher.call(frame)
@@ -240,19 +243,15 @@ class Connection(asyncio.BufferedProtocol):
         self._unsent.append(prefix)
         self._unsent.extend(chunks)
         self._unsent_bytes += size
-        if not self._processing or self._unsent_bytes > WRITE_BUFFER_HIGH_BYTES:
+        if not self._processing or self._unsent_bytes > ANSWERS_TOGETHER_MAX_BYTES:
             self._send()
 
     def _send(self) -> None:
-        """Hands the answers of one turn to the kernel together: a client that sends many requests at once gets one packet back."""
+        """Hands over the answers of one turn together: a client that sends many requests at once gets one packet back."""
         unsent, self._unsent = self._unsent, []
-        small = self._unsent_bytes <= JOIN_MAX_BYTES
-        self._unsent_bytes = 0
-        if self._transport is not None:
-            if small:
-                self._transport.write(b"".join(unsent))
-            else:
-                self._transport.writelines(unsent)
+        size_bytes, self._unsent_bytes = self._unsent_bytes, 0
+        if self._sending is not None:
+            self._sending.send(unsent, size_bytes)
 
     def _adjust_reading(self) -> None:
         """Stops reading while a whole request waits that cannot be served yet: so what is buffered stays bounded."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from barnabas.wire.errors import ErrorCode, KafkaError
+from barnabas.wire.fields import Blob
 from barnabas.wire.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
@@ -234,7 +235,9 @@ class FetchWork:
         limit = stable if committed else partition.high_watermark
         max_bytes = min(wanted.partition_max_bytes, left)
         try:
-            piece = partition.log.read(wanted.fetch_offset, max_bytes, limit=limit, min_one=self._bytes == 0, wait=wait)
+            piece = partition.log.stream(
+                wanted.fetch_offset, max_bytes, limit=limit, min_one=self._bytes == 0, wait=wait
+            )
         except ColdRead as cold:
             self._cold.append((partition, cold))
             return data
@@ -243,7 +246,8 @@ class FetchWork:
             raise KafkaError(
                 ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} cannot be read: {problem}"
             ) from None
-        data.records = piece.data
+        # A FileRange is no blob, but has a length, which is all that the encoder asks of a large one before it hands it on.
+        data.records = cast("Blob", piece.data)
         if committed and piece.data:
             data.aborted_transactions = [
                 AbortedTransaction(producer_id=aborted.producer_id, first_offset=aborted.first_offset)

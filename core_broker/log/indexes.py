@@ -66,6 +66,7 @@ def load_indexes(segment: Segment, disk: Disk) -> None:
         index_interval_bytes=_REBUILT_INTERVAL_BYTES,
         index_from=0,
         producers_from=segment.base_offset,
+        collects_aborted=True,
     )
     end = walk.run()
     if end != segment.size:

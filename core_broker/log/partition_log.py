@@ -19,7 +19,7 @@ from core_broker.log.marker import read_marker
 from core_broker.log.open_files import OpenFiles
 from core_broker.log.producer_snapshot import encode_snapshot
 from core_broker.log.producer_state import Marker, Origin
-from core_broker.log.reader import ColdRead, FetchSlice, LogReader
+from core_broker.log.reader import ColdRead, FetchSlice, LogReader, StreamSlice
 from core_broker.log.recovery import RecoveredLog, Recovery, RecoveryPlan
 from core_broker.log.retention import segments_to_delete
 from core_broker.log.segment import (
@@ -285,15 +285,22 @@ class PartitionLog(LogState):
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def read(
-        self, offset: int, max_bytes: int, *, limit: int | None = None, min_one: bool = True, wait: bool = True
-    ) -> FetchSlice:
+    def read(self, offset: int, max_bytes: int, *, limit: int | None = None, min_one: bool = True) -> FetchSlice:
         """Whole batches, beginning with the one that contains `offset`, all of them below `limit`, from one segment.
 
         They take `max_bytes` at most; with `min_one` the first comes even if it alone is larger. KafkaError when the log does
-        not reach to the offset. Without `wait`, ColdRead instead of a wait for the disk: see `warm`.
+        not reach to the offset.
         """
-        return self._reader.read(offset, max_bytes, limit, min_one, wait)
+        part = self._reader.read(offset, max_bytes, limit, min_one=min_one, wait=True, stream=False)
+        assert isinstance(part.data, bytes)
+        return FetchSlice(part.data, part.first_offset, part.next_offset)
+
+    def stream(
+        self, offset: int, max_bytes: int, *, limit: int | None = None, min_one: bool = True, wait: bool = True
+    ) -> StreamSlice:
+        """The same for a network's answer: much data comes as a FileRange, to be read while it is sent. Without `wait`,
+        ColdRead instead of a wait for the disk: see `begin_warming`."""
+        return self._reader.read(offset, max_bytes, limit, min_one=min_one, wait=wait, stream=True)
 
     def begin_warming(self, cold: ColdRead) -> Callable[[], None]:
         """What brings the bytes of a cold read into memory, to be called on another thread; then `end_warming`."""
@@ -345,7 +352,7 @@ class PartitionLog(LogState):
         dirty = self._unsynced.begin()
         if dirty is not None:
             # The high watermark will stand here once the sync is done.
-            self._reader.remember_bound(dirty.offset, self.active, self.active.size)
+            self._reader.remember_bound(dirty.offset, self.active, self.active.size, dirty.offset)
         return dirty
 
     def mark_synced(self, offset: int) -> None:

@@ -27,6 +27,7 @@ from core_broker.log.segment import (
 )
 from core_broker.log.segment_walk import NOWHERE, SegmentWalk
 from core_broker.log.time_index import NO_TIMESTAMP, TimeEntry
+from core_broker.log.transaction_index import TransactionIndex
 
 _logger = logging.getLogger(__name__)
 
@@ -135,6 +136,8 @@ class Recovery:
                 continue
             is_trusted = not is_last and next_base <= point
             trusted = segment.size if is_trusted else self._trusted_position(segment, point)
+            if trusted == NOWHERE:
+                return self._recover(segment.base_offset)
             start = min(trusted, self._replay_position(segment, replay_from))
             end, next_offset = self._walk(segment, start, trusted, producers_from)
             if end != segment.size or next_offset > next_base:
@@ -146,40 +149,44 @@ class Recovery:
                 self._settle_indexes(segment, seal=not is_last)
         if next_offset < producers_from != NOWHERE:
             self._snapshots = [offset for offset in self._snapshots if offset <= next_offset]
-            return self._recover(min(point, next_offset) if point != NOWHERE else NOWHERE)
+            return self._recover(point)
         return next_offset
 
     def _trusted_position(self, segment: Segment, point: int) -> int:
-        """Up to where a segment need not be verified: a batch below `point` that its index names and that is there."""
+        """Up to where a segment need not be verified: a batch below `point` that its index names and that is there.
+
+        NOWHERE if the indexes should be whole, since the log was closed clean, and are not.
+        """
         self._files.open(segment)
-        if point <= segment.base_offset or not read_indexes(segment, self._disk):
+        if segment.size == 0 or point <= segment.base_offset:
             segment.reset_indexes()
             return 0
-        offsets, times, transactions = segment.offset_index, segment.time_index, segment.transaction_index
+        if not read_indexes(segment, self._disk):
+            segment.reset_indexes()
+            return NOWHERE if point == NOWHERE else 0
+        offsets, times = segment.offset_index, segment.time_index
         assert offsets is not None
         assert times is not None
-        assert transactions is not None
-        entries = len(offsets) + len(times) + len(transactions)
+        entries = len(offsets) + len(times)
         known = RELATIVE_OFFSET_MAX
         if point != NOWHERE:
             # The index files are not synced one with the other: where the time index ends early, the timestamps that
-            # came after must be seen again.
+            # came after must be seen again. Aborted transactions are found by the walk, which goes through the whole
+            # segment for the producers' sake.
             times.keep_below(point - segment.base_offset)
             known = (times.last() or TimeEntry(NO_TIMESTAMP, 0)).relative_offset
+            segment.transaction_index = TransactionIndex()
         position = offsets.position_at_or_below(known)
         offsets.keep_below(position + 1)
         last = offsets.last()
-        head = self._disk.pread(segment.descriptor, HEADER_BYTES, position)
-        if last is None or len(head) < HEADER_BYTES:
-            segment.reset_indexes()
-            return 0
-        base, _, delta = peek_batch(head)
-        if base + delta != segment.base_offset + last.relative_offset:
-            segment.reset_indexes()
-            return 0
-        transactions.keep_below(base)
+        if last is not None:
+            head = self._disk.pread(segment.descriptor, HEADER_BYTES, position)
+            base, _, delta = peek_batch(head) if len(head) == HEADER_BYTES else (0, 0, -1)
+            if base + delta != segment.base_offset + last.relative_offset:
+                segment.reset_indexes()
+                return NOWHERE if point == NOWHERE else 0
         segment.learn_max_timestamp()
-        segment.has_index_files = entries == len(offsets) + len(times) + len(transactions)
+        segment.has_index_files = point == NOWHERE and entries == len(offsets) + len(times)
         return position
 
     def _replay_position(self, segment: Segment, replay_from: int) -> int:
@@ -203,6 +210,7 @@ class Recovery:
             verify_from=trusted,
             index_from=trusted,
             producers_from=producers_from,
+            collects_aborted=not segment.has_index_files and segment.transaction_index is not None,
         )
         end = walk.run(start)
         return end, walk.next_offset
@@ -257,8 +265,16 @@ class Recovery:
             self._knows_epochs = False
 
     def _restore_producers(self, point: int) -> int:
-        """Begin with the newest snapshot that was durable; return its offset, from which on batches are to be applied."""
-        for offset in sorted((offset for offset in self._snapshots if offset <= point), reverse=True):
+        """Begin with the newest snapshot that a walk can build on; return its offset, from which on batches apply.
+
+        After a crash that is one with which the first segment to be verified begins, or an older one: so the walk meets all
+        markers of that segment, and a snapshot above it may tell of batches that are lost.
+        """
+        newest = point
+        if point != NOWHERE:
+            bases = [segment.base_offset for segment in self._segments]
+            newest = max((base for base in bases if base <= point), default=bases[0])
+        for offset in sorted((offset for offset in self._snapshots if offset <= newest), reverse=True):
             path = f"{self._directory}/{file_name(offset, PRODUCER_SNAPSHOT)}"
             try:
                 producers = decode_snapshot(self._disk.read_file(path))

@@ -42,7 +42,8 @@ class SegmentWalk:
     """Goes from batch to batch; each `_from` says from where on something happens on the way.
 
     `verify_from`: the checksum is verified from this byte on. `index_from`: batches are entered in the segment's indexes from
-    this byte on. `producers_from`: batches change the producers' state from this offset on.
+    this byte on. `producers_from`: batches change the producers' state from this offset on, and with `collects_aborted` the
+    transactions that end so are entered in the segment's transaction index.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class SegmentWalk:
         verify_from: int = NOWHERE,
         index_from: int = NOWHERE,
         producers_from: int = NOWHERE,
+        collects_aborted: bool = False,
     ) -> None:
         self._segment = segment
         self._disk = disk
@@ -65,6 +67,7 @@ class SegmentWalk:
         self._verify_from = verify_from
         self._index_from = index_from
         self._producers_from = producers_from
+        self._collects_aborted = collects_aborted
         self._buffer = memoryview(b"")
         self._damaged = False
         self.next_offset = segment.base_offset
@@ -147,11 +150,11 @@ class SegmentWalk:
         if fields[2] > self._epochs.latest:
             self._epochs.assign(fields[2], base_offset)
         if fields[9] >= 0 and base_offset >= self._producers_from:
-            self._visit_producer(BatchHeader._make(fields), position, batch)
+            self._visit_producer(BatchHeader._make(fields), batch)
         self.next_offset = last_offset + 1
         return True
 
-    def _visit_producer(self, header: BatchHeader, position: int, batch: memoryview | None) -> None:
+    def _visit_producer(self, header: BatchHeader, batch: memoryview | None) -> None:
         if not header.attributes & CONTROL:
             self._producers.apply(header, header.base_offset)
             return
@@ -160,7 +163,7 @@ class SegmentWalk:
         if marker is None:
             return
         aborted = self._producers.apply_marker(header, header.base_offset, marker)
-        if aborted is not None and position >= self._index_from:
+        if aborted is not None and self._collects_aborted:
             assert self._segment.transaction_index is not None
             self._segment.transaction_index.entries.append(aborted)
 

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -96,6 +97,8 @@ class MetadataStore:
         self._snapshot_after_bytes = snapshot_after_bytes
         self._randomness = randomness
         self._last_time_ms = 0
+        # The thread comes into being with the first change.
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="metadata")
 
     @classmethod
     def open(
@@ -144,6 +147,7 @@ class MetadataStore:
             self.append(records[start : start + RECORDS_PER_BATCH_MAX])
 
     def close(self) -> None:
+        self._writer.shutdown()
         self._log.close()
 
     def _registration(self, listeners: Iterable[Listener], rack: str | None) -> RegisterBrokerRecord:
@@ -196,13 +200,24 @@ class MetadataStore:
         if not records:
             return
         image, staged = self._prepare(records)
+        writing = self._writer.submit(self._write_and_sync, staged)
         try:
-            await asyncio.to_thread(self._write_and_sync, staged)
+            await asyncio.shield(asyncio.wrap_future(writing))
+        except asyncio.CancelledError:
+            # The broker stops. What is under way ends first, so that the log can be closed in order.
+            self._settle(staged, image, writing.exception())
+            raise
         except OSError as problem:
             raise self._failed(staged, problem) from problem
-        self._publish(staged)
-        self.image = image
+        self._settle(staged, image, None)
         await self._snapshot_if_due()
+
+    def _settle(self, staged: Staged, image: ClusterImage, problem: BaseException | None) -> None:
+        if problem is None:
+            self._publish(staged)
+            self.image = image
+        else:
+            self._log.discard(staged)
 
     def _prepare(self, records: Sequence[Message]) -> tuple[ClusterImage, Staged]:
         """The image to come. It is made before anything is written, so that records which do not fit it are not."""
@@ -259,11 +274,13 @@ class MetadataStore:
         offset, epoch = log.log_start_offset, self.image.epoch
         while offset < log.log_end_offset:
             part = log.read(offset, READ_BYTES)
-            for position, header in iterate_batches(part.data):
+            data = part.data
+            assert isinstance(data, bytes), "only reads that ask for it come as a range of a file"
+            for position, header in iterate_batches(data):
                 epoch = header.leader_epoch
                 self._last_time_ms = header.max_timestamp
                 if not header.is_control:
-                    records.extend(unframe(part.data, position))
+                    records.extend(unframe(data, position))
             offset = part.next_offset
         self.image = replay(self.image, records, offset=log.log_end_offset - 1, epoch=epoch)
 
@@ -273,7 +290,7 @@ class MetadataStore:
         if self._log.size_bytes < self._snapshot_after_bytes:
             return
         try:
-            await asyncio.to_thread(self._write_snapshot, self.image)
+            await asyncio.wrap_future(self._writer.submit(self._write_snapshot, self.image))
             self.forget_before_snapshot()
         except OSError as problem:
             logger.warning("cannot write a snapshot of the metadata: %s; the log grows until the next attempt", problem)

@@ -10,7 +10,7 @@ SETTINGS: report.Json = {"quick": False, "repeat": 3, "seconds": 1}
 
 
 def results(ours: list[float], kafka: list[float]) -> Results:
-    found = Results(floor=[{"floor_mb_s": 400.0}])
+    found = Results(floor=[{"floor_mb_s": 390.0}, {"floor_mb_s": 400.0}])
     for value in ours:
         found.add("speed", "ours", {"mb_s": value})
     for value in kafka:
@@ -21,6 +21,13 @@ def results(ours: list[float], kafka: list[float]) -> Results:
 def test_a_line_shows_both_sides_the_ratio_the_verdict_and_the_floor() -> None:
     line = report.line(results([190, 200, 300], [90, 100, 110]), ROW, ROW.metrics[0])
     assert line == "| produce, MB/s | 200 (190-300) | 100 (90-110) | 2.00 | ≥ 1.5 | hit | 400 | 0.50 |"
+
+
+def test_the_floor_is_the_best_of_its_turns() -> None:
+    turns = [{"sent_mb_s": 100.0, "p50_us": 30.0}, {"sent_mb_s": 200.0, "p50_us": 50.0}]
+    assert Results(floor=turns).best_floor("sent_mb_s") == 200
+    assert Results(floor=turns).best_floor("p50_us") == 30
+    assert Results().best_floor("sent_mb_s") is None
 
 
 def test_a_missed_target_stands_out_and_is_listed() -> None:

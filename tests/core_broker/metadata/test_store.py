@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from core_broker.metadata.topics import Node, partition_record
 NODE = Node(1, b"d" * 16)
 LISTENER = Listener("PLAINTEXT", "127.0.0.1", 9092, "broker.example", 19092)
 NOW_MS = 1_700_000_000_000
+DEADLINE_S = 20
 
 
 class FailingDisk(Disk):
@@ -141,6 +143,36 @@ def test_the_same_off_the_loop(tmp_path: Path, call: str) -> None:
     disk.fails = lambda name: False
     asyncio.run(store.append_off_loop(topic("u")))
     assert set(store.image.topics) == {"u"}
+    assert opened(tmp_path).image == store.image
+
+
+def test_a_change_that_is_under_way_when_the_broker_stops_ends_first(tmp_path: Path) -> None:
+    writing, go_on = threading.Event(), threading.Event()
+
+    class SlowDisk(Disk):
+        slow = False
+
+        def fdatasync(self, descriptor: int) -> None:
+            if self.slow:
+                writing.set()
+                assert go_on.wait(DEADLINE_S)
+            super().fdatasync(descriptor)
+
+    disk = SlowDisk()
+    store = begun(tmp_path, disk)
+    disk.slow = True
+
+    async def stop_meanwhile() -> None:
+        change = asyncio.ensure_future(store.append_off_loop(topic("t")))
+        await asyncio.to_thread(writing.wait, DEADLINE_S)
+        change.cancel()
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await change
+
+    asyncio.run(stop_meanwhile())
+    store.close()
+    assert set(store.image.topics) == {"t"}
     assert opened(tmp_path).image == store.image
 
 
