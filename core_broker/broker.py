@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import TypeVar
 
 from barnabas.kernel.settings import Settings
@@ -14,6 +15,7 @@ from barnabas.wire.struct import Message
 from core_broker import listeners
 from core_broker.commit import GroupCommit
 from core_broker.configs.log import log_directory
+from core_broker.configs.relations import completed
 from core_broker.context import Listener
 from core_broker.fetch_sessions import FetchSessions
 from core_broker.log.checkpoints import TopicPartition
@@ -21,7 +23,7 @@ from core_broker.log.directory import LogDirectory
 from core_broker.log.disk import Disk
 from core_broker.log.meta_properties import decode_uuid
 from core_broker.log.partition_log import PartitionLog
-from core_broker.metadata.config_view import topic_config
+from core_broker.metadata.config_view import broker_config, topic_config
 from core_broker.metadata.image import ClusterImage
 from core_broker.metadata.producer_ids import ProducerIds
 from core_broker.metadata.store import DIRECTORY_NAME, MetadataStore
@@ -61,6 +63,7 @@ class Broker:
         disk: Disk | None = None,
         clock_ms: Callable[[], int] = system_clock_ms,
     ) -> None:
+        settings = completed(settings)
         self.settings = settings
         self.loop = loop
         self.clock_ms = clock_ms
@@ -71,6 +74,7 @@ class Broker:
         self.fetch_sessions = FetchSessions(settings.integer("max.incremental.fetch.session.cache.slots"), clock_ms)
         self.timeouts = Timeouts(loop)
         self.listeners: list[Listener] = []
+        self._producer_id_expiration_ms = settings.integer("producer.id.expiration.ms")
         self.topics = Topics(self.node_id, self._open_partition, self._settings_of)
         self._disk = disk or Disk()
         self._commits = GroupCommit(loop, self._disk)
@@ -82,20 +86,21 @@ class Broker:
     # Starting and stopping.
 
     async def start(self) -> None:
-        """Recovers what is on disk, then listens."""
-        backlog = self.settings.integer("socket.listen.backlog.size")
-        sockets = [(plan, bind(plan.listen.host, plan.listen.port, backlog)) for plan in listeners.plan(self.settings)]
-        self.listeners = [plan.bound(*sock.getsockname()[:2]) for plan, sock in sockets]
-        self._directory = LogDirectory.open(log_directory(self.settings), self._disk, node_id=self.node_id)
-        self.cluster_id = self._directory.meta.cluster_id
-        node = Node(self.node_id, decode_uuid(self._directory.meta.directory_id))
-        self.metadata = MetadataStore.open(self._directory.path, node, disk=self._disk, clock_ms=self.clock_ms)
-        self.metadata.begin(self.listeners, self.rack, unclean=not self._directory.was_clean)
-        self.producer_ids = ProducerIds(self.metadata, self.apply)
-        self.topics.follow(self.metadata.image)
-        self._settle_folders()
-        for listener, (_, sock) in zip(self.listeners, sockets, strict=True):
-            await self._server.serve(listener, sock)
+        """Recovers what is on disk, then listens. A start that fails leaves no thread, port or lock behind."""
+        with ExitStack() as undo:
+            undo.callback(self._end_threads)
+            backlog = self.settings.integer("socket.listen.backlog.size")
+            sockets = []
+            for plan in listeners.plan(self.settings):
+                sock = undo.enter_context(bind(plan.listen.host, plan.listen.port, backlog))
+                sockets.append(sock)
+                self.listeners.append(plan.bound(*sock.getsockname()[:2]))
+            self._directory = LogDirectory.open(log_directory(self.settings), self._disk, node_id=self.node_id)
+            undo.callback(self._directory.close)
+            self._recover()
+            for listener, sock in zip(self.listeners, sockets, strict=True):
+                await self._server.serve(listener, sock)
+            undo.pop_all()
         self._upkeep.start(
             self.loop,
             Intervals(
@@ -105,16 +110,35 @@ class Broker:
             ),
         )
 
+    def _recover(self) -> None:
+        self.cluster_id = self._directory.meta.cluster_id
+        node = Node(self.node_id, decode_uuid(self._directory.meta.directory_id))
+        self.metadata = MetadataStore.open(
+            self._directory.path,
+            node,
+            disk=self._disk,
+            clock_ms=self.clock_ms,
+            snapshot_after_bytes=self.settings.integer("metadata.log.max.record.bytes.between.snapshots"),
+        )
+        self.metadata.begin(self.listeners, self.rack, unclean=not self._directory.was_clean)
+        self.producer_ids = ProducerIds(self.metadata, self.apply)
+        self._take_dynamic_settings()
+        self.topics.follow(self.metadata.image)
+        self._settle_folders()
+
     async def stop(self) -> None:
         """Answers what is under way, makes everything durable, and leaves the mark that no recovery is needed."""
         await self._server.stop()
         await self._upkeep.stop()
         await self._commits.drain()
+        self._end_threads()
+        self.metadata.close()
+        self._directory.close_clean(*self._opened(), broker_epoch=self.metadata.broker_epoch)
+
+    def _end_threads(self) -> None:
         self._writer.close()
         self._commits.close()
         self._background.shutdown()
-        self.metadata.close()
-        self._directory.close_clean(*self._opened(), broker_epoch=self.metadata.broker_epoch)
 
     # What handlers ask for.
 
@@ -129,7 +153,10 @@ class Broker:
 
         The caller holds `metadata.exclusive`.
         """
+        before = self.metadata.image.configs
         await self.metadata.append_off_loop(records)
+        if self.metadata.image.configs is not before:
+            self._take_dynamic_settings()
         for topic in self.topics.follow(self.metadata.image):
             self._remove(topic)
 
@@ -159,6 +186,14 @@ class Broker:
             high_watermarks[key] = partition.high_watermark
         return logs, high_watermarks
 
+    def _take_dynamic_settings(self) -> None:
+        """What can be changed while the broker runs and is not a matter of topics."""
+        effective = broker_config(self.settings, self.metadata.image, self.node_id).effective()
+        self._server.limits = _connection_limits(effective)
+        self._producer_id_expiration_ms = effective.integer("producer.id.expiration.ms")
+        for partition in self.topics.opened():
+            partition.log.producer_id_expiration_ms = self._producer_id_expiration_ms
+
     # Partitions.
 
     def _settings_of(self, image: ClusterImage, topic: str) -> TopicSettings:
@@ -179,7 +214,10 @@ class Broker:
             ):
                 self._directory.set_aside(folder)
             elif not self._directory.was_clean:
-                self.topics.partition(*folder.partition)
+                partition = self.topics.partition(*folder.partition)
+                assert partition is not None, "the image has it"
+                if partition.durable:
+                    partition.commit_now(self._disk)
                 recovered += 1
         for leftover in self._directory.leftover_folders():
             self._background.submit(self._disk.remove_directory, leftover)
@@ -193,7 +231,7 @@ class Broker:
             self.clock_ms,
             topic_id=topic.id,
             leader_epoch=self.metadata.image.topics[topic.name].partitions[index].leader_epoch,
-            producer_id_expiration_ms=self.settings.integer("producer.id.expiration.ms"),
+            producer_id_expiration_ms=self._producer_id_expiration_ms,
         )
         return Partition(topic.name, topic.id, index, log, topic.settings, self._writer, self._commits)
 

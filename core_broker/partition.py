@@ -8,7 +8,8 @@ from typing import Protocol
 
 from barnabas.wire.batch import BatchHeader
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.commit import GroupCommit
+from core_broker.commit import GroupCommit, sync_files
+from core_broker.log.disk import Disk
 from core_broker.log.partition_log import PartitionLog
 from core_broker.log.staged import Staged
 from core_broker.log.unsynced import DirtyFiles
@@ -139,13 +140,15 @@ class Partition:
         self.log.configure(settings.log)
         if not self.durable:
             self._reveal()
-        elif self.high_watermark < self.log.log_end_offset:
+        elif self.log.recovery_point < self.log.log_end_offset:
             self._commits.request(self)
 
-    def commit_later(self) -> None:
-        """Asks for a round if there is something to make durable: for what no waiting producer asks for."""
-        if self.log.recovery_point < self.log.log_end_offset:
-            self._commits.request(self)
+    def commit_now(self, disk: Disk) -> None:
+        """Makes durable what a recovery has found: written before a crash, it can be seen by clients from now on."""
+        dirty = self.log.dirty_files()
+        if dirty is not None:
+            sync_files(disk, list(dirty.descriptors))
+            self.log.mark_synced(dirty.offset)
 
     def apply_retention(self, now_ms: int) -> None:
         """Deletes what retention gives up; whoever waits below the new start of the log learns of it."""

@@ -10,13 +10,15 @@ from collections.abc import Iterable
 from core_broker.log.reader import FileRange
 
 PART_BYTES = 256 * 1024
-"""What is read from a file at a time. It stays in the processor's cache until the kernel copies it into the socket, and the client
-receives it while the next part is read."""
+"""What is read from a file at a time for a client that reads slowly."""
 
 JOIN_MAX_BYTES = 16 * 1024
 """Up to here copying the pieces of an answer together is cheaper than handing them to the kernel one by one."""
 
 Piece = bytes | bytearray | memoryview | FileRange
+
+# One for all connections, since the event loop reads one part at a time.
+_part = memoryview(bytearray(PART_BYTES))
 
 
 class SendQueue:
@@ -47,18 +49,28 @@ class SendQueue:
     def resume(self) -> None:
         self.blocked = False
         pieces = self._pieces
-        while pieces and not self.blocked:
-            piece = pieces[0]
-            if isinstance(piece, FileRange):
-                part: bytes | bytearray | memoryview = piece.read(self._position, PART_BYTES)
-                self._position += len(part)
-                if self._position == len(piece):
-                    pieces.popleft()
+        try:
+            while pieces and not self.blocked:
+                piece = pieces[0]
+                if isinstance(piece, FileRange):
+                    self._send_range(piece)
+                    if self._position < len(piece):
+                        continue
                     self._position = 0
-            else:
-                part = piece
-                pieces.popleft()
-            self._write(part)
+                else:
+                    self._write(piece)
+                if pieces:
+                    pieces.popleft()
+        except OSError:  # the client has gone, or the file cannot be read: either way the answer cannot be finished
+            self._abort()
+
+    def _send_range(self, piece: FileRange) -> None:
+        sent = piece.send(self._descriptor, self._position)
+        if sent == 0:
+            # The socket is full. The transport waits for it, and for that it needs something to send.
+            sent = piece.read_into(_part, self._position)
+            self._write(_part[:sent])
+        self._position += sent
 
     def clear(self) -> None:
         """Forgets what nobody will read any more."""
@@ -69,14 +81,18 @@ class SendQueue:
             sent = os.write(self._descriptor, data)
         except BlockingIOError:
             sent = 0
-        except OSError:  # the client has gone; the transport tells the connection
-            self.blocked = True
-            self._pieces.clear()
-            self._transport.abort()
+        except OSError:
+            self._abort()
             return
         if sent < len(data):
             self.blocked = True
-            self._transport.write(memoryview(data)[sent:])
+            self._transport.write(bytes(memoryview(data)[sent:]))
+
+    def _abort(self) -> None:
+        """The client has gone. The transport tells the connection."""
+        self.blocked = True
+        self._pieces.clear()
+        self._transport.abort()
 
 
 def _joined(pieces: Iterable[Piece]) -> list[Piece]:

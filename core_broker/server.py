@@ -61,7 +61,7 @@ class Server:
         self.frame_max_bytes = limits.frame_max_bytes
         self.dispatcher = Dispatcher()
         self.tasks: set[asyncio.Task[Any]] = set()
-        self._limits = limits
+        self.limits = limits
         self._connections: dict[Connection, None] = {}
         self._per_host: Counter[str] = Counter()
         self._servers: list[asyncio.Server] = []
@@ -89,9 +89,9 @@ class Server:
         """Counts a new connection in; returns the reason when it cannot stay."""
         self._connections[connection] = None
         self._per_host[connection.host] += 1
-        if len(self._connections) > self._limits.total_max:
-            return f"there are already max.connections={self._limits.total_max} connections"
-        allowed = self._limits.for_host(connection.host)
+        if len(self._connections) > self.limits.total_max:
+            return f"there are already max.connections={self.limits.total_max} connections"
+        allowed = self.limits.for_host(connection.host)
         if self._per_host[connection.host] > allowed:
             return f"{connection.host} already has max.connections.per.ip={allowed} connections"
         return None
@@ -99,10 +99,10 @@ class Server:
     def tune(self, sock: socket.socket) -> None:
         """Sets up an accepted socket. asyncio switches Nagle's algorithm off only for sockets that it made itself."""
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if self._limits.send_buffer_bytes is not None:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._limits.send_buffer_bytes)
-        if self._limits.receive_buffer_bytes is not None:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self._limits.receive_buffer_bytes)
+        if self.limits.send_buffer_bytes is not None:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.limits.send_buffer_bytes)
+        if self.limits.receive_buffer_bytes is not None:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.limits.receive_buffer_bytes)
 
     def forget(self, connection: Connection) -> None:
         if connection in self._connections:
@@ -117,7 +117,7 @@ class Server:
             since = connection.idle_since()
             if since is None:
                 continue
-            if self._limits.idle_max_ms >= 0 and (now - since) * 1000 > self._limits.idle_max_ms:
+            if self.limits.idle_max_ms >= 0 and (now - since) * 1000 > self.limits.idle_max_ms:
                 logger.info(
                     "connection from %s closed after %d s of silence (connections.max.idle.ms)", connection, now - since
                 )

@@ -19,6 +19,7 @@ from core_broker.log.meta_properties import FILE_NAME as META_PROPERTIES
 from core_broker.log.meta_properties import MetaProperties, decode_uuid, encode_uuid
 from core_broker.log.open_files import OpenFiles
 from core_broker.log.partition_log import PRODUCER_ID_EXPIRATION_MS, PartitionLog
+from core_broker.log.segment import CLOSED
 
 _LOCK: Final = ".lock"
 _CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
@@ -91,7 +92,10 @@ class LogDirectory:
         Without `cluster_id` the directory's own counts, and a new directory gets a random one.
         """
         path = Path(os.path.abspath(path))
+        missing = [folder for folder in (path, *path.parents) if not disk.exists(folder)]
         disk.make_directory(path)
+        for folder in missing:
+            disk.sync_directory(folder.parent)
         try:
             lock = disk.lock(path / _LOCK)
         except BlockingIOError:
@@ -241,8 +245,10 @@ class LogDirectory:
         self._high_watermarks.write(self.high_watermarks)
 
     def close(self) -> None:
-        """Unlock the directory, and leave it as after a crash."""
-        self._disk.close(self._lock)
+        """Unlock the directory, and leave it as after a crash; a second call does nothing."""
+        if self._lock != CLOSED:
+            self._disk.close(self._lock)
+            self._lock = CLOSED
 
     def close_clean(
         self,

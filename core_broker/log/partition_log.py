@@ -55,7 +55,7 @@ class PartitionLog(LogState):
         "_in_flight",
         "_index_entries_max",
         "_is_open",
-        "_producer_id_expiration_ms",
+        "producer_id_expiration_ms",
         "_random",
         "_reader",
         "_snapshot_offset",
@@ -77,14 +77,14 @@ class PartitionLog(LogState):
         super().__init__(plan.directory, plan.config, disk, files, clock_ms, recovered)
         self._random = random
         self._reader = LogReader(self)
-        self._unsynced = UnsyncedFiles(self, is_new=recovered.is_new)
+        self._unsynced = UnsyncedFiles(self, names_unsynced=recovered.is_new or not plan.clean)
         self._in_flight: Staged | None = None
         self._torn: Segment | None = None
         self._deleted: list[tuple[int, list[str]]] = []  # when to remove which files
         self._is_open = True
         self._snapshot_offset = recovered.snapshot_offset
         self._checkpointed = recovered.recovery_point
-        self._producer_id_expiration_ms = plan.producer_id_expiration_ms
+        self.producer_id_expiration_ms = plan.producer_id_expiration_ms
         self.leader_epoch = max(self.epochs.latest, 0)
         self.configure(plan.config)
 
@@ -433,7 +433,7 @@ class PartitionLog(LogState):
                 self.disk.unlink(path)
 
     def remove_expired_producers(self, now_ms: int) -> None:
-        self.producers.remove_expired(now_ms, self._producer_id_expiration_ms)
+        self.producers.remove_expired(now_ms, self.producer_id_expiration_ms)
 
     # -- the end ------------------------------------------------------------------------------------------------------
 

@@ -114,7 +114,7 @@ class Recovery:
             log_start_offset=start,
             log_end_offset=end,
             recovery_point=end if plan.clean else min(plan.recovery_point, end),
-            snapshot_offset=self._snapshots[-1] if self._snapshots else start,
+            snapshot_offset=self._snapshots[-1] if self._snapshots else 0,
             epochs=self._epochs,
             producers=self._producers,
             is_new=is_new,
@@ -132,15 +132,21 @@ class Recovery:
             is_last = next_base == NOWHERE
             self._files.close(segment)  # a first attempt may have left it open
             segment.sealed = False
-            if not is_last and next_base <= min(point, replay_from):
+            # If the point is where the next one begins, the indexes of this one may not have been synced after the roll.
+            is_trusted = not is_last and next_base < point
+            if is_trusted and next_base <= replay_from:
                 continue
-            is_trusted = not is_last and next_base <= point
             trusted = segment.size if is_trusted else self._trusted_position(segment, point)
             if trusted == NOWHERE:
                 return self._recover(segment.base_offset)
             start = min(trusted, self._replay_position(segment, replay_from))
             end, next_offset = self._walk(segment, start, trusted, producers_from)
-            if end != segment.size or next_offset > next_base:
+            # Compaction leaves gaps, but only below the recovery point; above it a gap is a loss.
+            if (
+                end != segment.size
+                or next_offset > next_base
+                or (not is_trusted and not is_last and next_offset < next_base)
+            ):
                 self._cut(slot, end)
                 if is_trusted or next_offset < producers_from:
                     return self._recover(next_offset)
@@ -232,7 +238,7 @@ class Recovery:
         """End the log at a position in a segment."""
         segment = self._segments[slot]
         _logger.warning(
-            "%s is damaged at byte %d of %d: cutting the log off there, and removing %d later segments",
+            "%s is good up to byte %d of %d: the log is cut off there, and %d later segments are removed",
             segment.path(LOG),
             end,
             segment.size,
@@ -273,7 +279,7 @@ class Recovery:
         newest = point
         if point != NOWHERE:
             bases = [segment.base_offset for segment in self._segments]
-            newest = max((base for base in bases if base <= point), default=bases[0])
+            newest = max((base for base in bases if base < point), default=bases[0])
         for offset in sorted((offset for offset in self._snapshots if offset <= newest), reverse=True):
             path = f"{self._directory}/{file_name(offset, PRODUCER_SNAPSHOT)}"
             try:

@@ -7,7 +7,16 @@ from contextlib import suppress
 from barnabas.wire.batch import BatchHeader
 from core_broker.log.disk import Disk
 from core_broker.log.producer_state import Marker
-from core_broker.log.segment import CLOSED, LOG, PRODUCER_SNAPSHOT, Segment, write_at
+from core_broker.log.segment import (
+    CLOSED,
+    LOG,
+    OFFSET_INDEX,
+    PRODUCER_SNAPSHOT,
+    TIME_INDEX,
+    TRANSACTION_INDEX,
+    Segment,
+    write_at,
+)
 
 
 class Roll:
@@ -42,8 +51,12 @@ class Roll:
                 self._disk.unlink(self.segment.path(suffix))
 
     def files(self) -> list[str]:
-        """What must be synced, besides the old segment's log, before anything in the new segment counts as durable."""
-        return [path for path, _, _ in self._writes] + [self.segment.path(PRODUCER_SNAPSHOT)]
+        """What must be synced, besides the old segment's log, before anything in the new segment counts as durable.
+
+        Also what an earlier checkpoint wrote to the indexes: it was not synced then. Some of the files may not exist.
+        """
+        indexes = [self.old.path(suffix) for suffix in (OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX)]
+        return [*indexes, self.segment.path(PRODUCER_SNAPSHOT)]
 
 
 class Staged:

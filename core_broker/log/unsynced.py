@@ -36,13 +36,14 @@ class UnsyncedFiles:
 
     __slots__ = ("_files", "_log", "_round", "_sealed")
 
-    def __init__(self, log: LogState, *, is_new: bool) -> None:
+    def __init__(self, log: LogState, *, names_unsynced: bool) -> None:
         self._log = log
         self._round: _Round | None = None
         self._sealed = [segment for segment in log.segments[log.slot_of(log.recovery_point) :] if segment.sealed]
         # Recovery may have written the indexes of these segments anew.
         self._files = [segment.path(suffix) for segment in self._sealed for suffix in SEGMENT_SUFFIXES]
-        if is_new:
+        # The files of a new log have names that no sync has seen; so may those of one whose process died.
+        if names_unsynced:
             self._files += [os.path.dirname(log.directory), log.directory, f"{log.directory}/{PARTITION_METADATA}"]
 
     @property

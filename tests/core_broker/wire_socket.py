@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 from types import TracebackType
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from barnabas.wire import apis, codec
 from barnabas.wire.frames import encode_request
@@ -21,7 +21,7 @@ class WireSocket:
         self.socket = socket.create_connection((host, int(port)), timeout=TIMEOUT_S)
         self._correlation_id = 0
 
-    def __enter__(self) -> WireSocket:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -98,7 +98,7 @@ def test_a_parked_fetch_is_woken_by_an_append(broker_address: str, topic: str) -
             start = now_ms()
             answer: list[bytes | None] = []
             thread = threading.Thread(
-                target=lambda name=name, answer=answer: answer.extend(  # type: ignore[misc]
+                target=lambda name=name, answer=answer: answer.extend(
                     values(records_in(reader.fetch(name, 0, max_wait_ms=LONG_WAIT_MS)))
                 )
             )

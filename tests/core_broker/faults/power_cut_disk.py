@@ -17,51 +17,63 @@ SECTOR_BYTES = 512
 SYNC_LATENCY_MAX_S = 0.002
 
 
+class _Write(NamedTuple):
+    """A range that was written, or, without an end, a place where the file was cut off."""
+
+    number: int
+    start: int
+    end: int | None
+
+
 @dataclass(eq=False)
 class _File:
-    """What is in a file now, what of it is durable, and which ranges were written since; each write has a number."""
+    """What is in a file now, what of it is durable, and what was done to it since."""
 
     current: bytearray = field(default_factory=bytearray)
     durable: bytearray = field(default_factory=bytearray)
-    dirty: list[tuple[int, int, int]] = field(default_factory=list)
+    pending: list[_Write] = field(default_factory=list)
     changes: int = 0
 
     def write(self, data: Bytes, position: int) -> None:
         end = position + len(data)
-        if position > len(self.current):
-            self.current.extend(bytes(position - len(self.current)))
+        self.current.extend(bytes(max(position - len(self.current), 0)))
         self.current[position:end] = data
         self.changes += 1
-        self.dirty.append((self.changes, position, end))
+        self.pending.append(_Write(self.changes, position, end))
 
-    def sync(self, changes: int, size: int) -> None:
-        """What was written up to some change, and the size that the file had then, are durable."""
-        for number, start, end in self.dirty:
-            if number <= changes:
-                self._keep(self.durable, start, end)
-        self.dirty = [written for written in self.dirty if written[0] > changes]
-        del self.durable[min(size, len(self.current)) :]
+    def truncate(self, size: int) -> None:
+        del self.current[size:]
+        self.changes += 1
+        self.pending.append(_Write(self.changes, size, None))
+
+    def sync(self, changes: int) -> None:
+        """What was done up to some change is durable."""
+        for _, start, end in [write for write in self.pending if write.number <= changes]:
+            self._copy(self.durable, start, end)
+        self.pending = [write for write in self.pending if write.number > changes]
 
     def survive(self, random: Random) -> None:
-        """Any mixture of what was synced and what was written since."""
+        """Any mixture of what was synced and what was done since."""
         choice = random.randrange(3)
         if choice == 0:
             self.current = bytearray(self.durable)
         elif choice == 2:
             mixed = bytearray(self.durable)
-            for _, start, end in self.dirty:
-                for sector in range(start - start % SECTOR_BYTES, end, SECTOR_BYTES):
+            for _, start, end in self.pending:
+                for sector in range(start - start % SECTOR_BYTES, start + 1 if end is None else end, SECTOR_BYTES):
                     if random.random() < 0.5:
-                        self._keep(mixed, max(sector, start), min(sector + SECTOR_BYTES, end))
-            del mixed[random.randint(*sorted((len(self.durable), len(self.current)))) :]
+                        here = max(sector, start)
+                        self._copy(mixed, here, None if end is None else min(sector + SECTOR_BYTES, end))
             self.current = mixed
-        self.durable, self.dirty = bytearray(self.current), []
+        self.durable, self.pending = bytearray(self.current), []
 
-    def _keep(self, target: bytearray, start: int, end: int) -> None:
-        piece = self.current[start:end]
-        if start > len(target):
-            target.extend(bytes(start - len(target)))
-        target[start : start + len(piece)] = piece
+    def _copy(self, target: bytearray, start: int, end: int | None) -> None:
+        if end is None:
+            del target[start:]
+        elif start < len(self.current):
+            piece = self.current[start:end]
+            target.extend(bytes(max(start - len(target), 0)))
+            target[start : start + len(piece)] = piece
 
 
 class _Change(NamedTuple):
@@ -131,12 +143,14 @@ class PowerCutDisk(Disk):
         self._lock = threading.RLock()
         self._open: dict[int, _Entry] = {}
         self._calls_left: int | None = None
+        self._kind = ""
 
     # What the test decides.
 
-    def stop_after(self, calls: int) -> None:
+    def stop_after(self, calls: int, kind: str = "") -> None:
+        """Stand still after some more changes, or after some more of one kind."""
         with self._lock:
-            self._calls_left = calls
+            self._calls_left, self._kind = calls, kind
 
     def come_back(self, *, power_was_cut: bool) -> None:
         """The process is gone: its descriptors and locks with it."""
@@ -150,11 +164,11 @@ class PowerCutDisk(Disk):
             self._calls_left = None
             self.stopped.clear()
 
-    def _change(self) -> None:
+    def _change(self, kind: str) -> None:
         """Every change asks first."""
         if self.stopped.is_set():
             raise OSError(errno.EIO, "the machine stands still")
-        if self._calls_left is not None:
+        if self._calls_left is not None and self._kind in ("", kind):
             self._calls_left -= 1
             if self._calls_left < 0:
                 self.stopped.set()
@@ -164,11 +178,11 @@ class PowerCutDisk(Disk):
 
     def create(self, path: FilePath) -> int:
         with self._lock:
-            self._change()
+            self._change("create")
             directory, name = self._parent(path)
             file = directory.names.get(name)
             if isinstance(file, _File):
-                file.current.clear()
+                file.truncate(0)
             else:
                 file = _File()
                 directory.change(added=name, entry=file)
@@ -178,7 +192,7 @@ class PowerCutDisk(Disk):
         with self._lock:
             directory, name = self._parent(path)
             if name not in directory.names:
-                self._change()
+                self._change("open")
                 directory.change(added=name, entry=_File())
             return self._opened(super().open(path), directory.names[name])
 
@@ -200,7 +214,7 @@ class PowerCutDisk(Disk):
             file = self._file(descriptor)
             was_running = not self.stopped.is_set()
             try:
-                self._change()
+                self._change("pwrite")
             except OSError:
                 if was_running:
                     self._write(descriptor, file, memoryview(data)[: self._random.randint(0, len(data))], position)
@@ -213,38 +227,35 @@ class PowerCutDisk(Disk):
 
     def truncate(self, descriptor: int, size: int) -> None:
         with self._lock:
-            self._change()
+            self._change("truncate")
             super().truncate(descriptor, size)
-            del self._file(descriptor).current[size:]
+            self._file(descriptor).truncate(size)
 
     # Durability.
 
     def fdatasync(self, descriptor: int) -> None:
         """It takes a while, and covers what was there when it began."""
         with self._lock:
-            entry = self._open[descriptor]
-            changes, size = _extent(entry)
-            latency_s = self._random.uniform(0, SYNC_LATENCY_MAX_S)
-        self.stopped.wait(latency_s)
-        with self._lock:
-            self._change()
-            _sync(entry, changes, size)
+            self._sync("fdatasync", [self._open[descriptor]])
 
     def sync_filesystem(self, descriptor: int) -> None:
         with self._lock:
-            extents = [(entry, *_extent(entry)) for entry in _all(self._root)]
-            latency_s = self._random.uniform(0, SYNC_LATENCY_MAX_S)
-        self.stopped.wait(latency_s)
-        with self._lock:
-            self._change()
-            for entry, changes, size in extents:
-                _sync(entry, changes, size)
+            self._sync("sync_filesystem", _all(self._root))
+
+    def _sync(self, kind: str, entries: list[_Entry]) -> None:
+        covered = [(entry, entry.changes) for entry in entries]
+        self._lock.release()
+        self.stopped.wait(self._random.uniform(0, SYNC_LATENCY_MAX_S))
+        self._lock.acquire()
+        self._change(kind)
+        for entry, changes in covered:
+            entry.sync(changes)
 
     # Files and directories by name.
 
     def rename(self, source: FilePath, target: FilePath) -> None:
         with self._lock:
-            self._change()
+            self._change("rename")
             (before, old), (after, new) = self._parent(source), self._parent(target)
             assert before is after, "nothing here moves a file to another directory"
             super().rename(source, target)
@@ -254,14 +265,14 @@ class PowerCutDisk(Disk):
         with self._lock:
             directory, name = self._parent(path)
             if name in directory.names:
-                self._change()
+                self._change("unlink")
                 super().unlink(path)
                 directory.change(removed=name)
 
     def make_directory(self, path: FilePath) -> None:
         with self._lock:
             if not os.path.exists(path):
-                self._change()
+                self._change("make_directory")
                 directory, name = self._parent(path)
                 super().make_directory(path)
                 directory.change(added=name, entry=_Directory())
@@ -270,7 +281,7 @@ class PowerCutDisk(Disk):
         with self._lock:
             directory, name = self._parent(path)
             if name in directory.names:
-                self._change()
+                self._change("remove_directory")
                 super().remove_directory(path)
                 directory.change(removed=name)
 
@@ -298,18 +309,6 @@ class PowerCutDisk(Disk):
         entry = self._entry(directory)
         assert isinstance(entry, _Directory)
         return entry, name
-
-
-def _extent(entry: _Entry) -> tuple[int, int]:
-    """What a sync that begins now will cover: the changes until here, and the size of a file."""
-    return entry.changes, len(entry.current) if isinstance(entry, _File) else 0
-
-
-def _sync(entry: _Entry, changes: int, size: int) -> None:
-    if isinstance(entry, _File):
-        entry.sync(changes, size)
-    else:
-        entry.sync(changes)
 
 
 def _all(directory: _Directory) -> list[_Entry]:

@@ -14,6 +14,7 @@ from core_broker.log.producer_state import Origin
 from core_broker.log.staged import Staged
 
 START_MS = 1_700_000_000_000
+OPENED: list[PartitionLog] = []  # what a test leaves open is closed after it
 
 
 class Clock:
@@ -71,7 +72,7 @@ def open_log(
     leader_epoch: int | None = None,
     files: OpenFiles | None = None,
 ) -> PartitionLog:
-    return PartitionLog.open(
+    log = PartitionLog.open(
         directory,
         config or LogConfig(),
         disk or Disk(),
@@ -82,6 +83,8 @@ def open_log(
         leader_epoch=leader_epoch,
         files=files,
     )
+    OPENED.append(log)
+    return log
 
 
 def append(log: PartitionLog, data: bytearray, *, origin: Origin = Origin.CLIENT) -> Staged:
