@@ -16,6 +16,7 @@ import fnmatch
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -191,6 +192,8 @@ def measure(options: argparse.Namespace, chosen: Sequence[Row], folder: Path) ->
 
 
 def main() -> int:
+    # A run that is told to stop takes its brokers and its data with it.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     options = arguments()
     rows: list[Row] = [
         *lifecycle.ROWS,

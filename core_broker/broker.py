@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from typing import TypeVar
 
 from barnabas.kernel.settings import Settings
+from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.struct import Message
 from core_broker import listeners
 from core_broker.commit import GroupCommit
@@ -225,14 +226,21 @@ class Broker:
             logger.info("recovered %d partitions in %.3f s", recovered, time.monotonic() - started)
 
     def _open_partition(self, topic: Topic, index: int) -> Partition:
-        log = self._directory.open_log(
-            TopicPartition(topic.name, index),
-            topic.settings.log,
-            self.clock_ms,
-            topic_id=topic.id,
-            leader_epoch=self.metadata.image.topics[topic.name].partitions[index].leader_epoch,
-            producer_id_expiration_ms=self._producer_id_expiration_ms,
-        )
+        try:
+            log = self._directory.open_log(
+                TopicPartition(topic.name, index),
+                topic.settings.log,
+                self.clock_ms,
+                topic_id=topic.id,
+                leader_epoch=self.metadata.image.topics[topic.name].partitions[index].leader_epoch,
+                producer_id_expiration_ms=self._producer_id_expiration_ms,
+            )
+        except OSError as problem:
+            logger.error("cannot open the log of %s-%d: %s", topic.name, index, problem)
+            raise KafkaError(
+                ErrorCode.KAFKA_STORAGE_ERROR,
+                f"the broker could not open the log of {topic.name}-{index}: {problem}; retry when the disk has recovered",
+            ) from problem
         return Partition(topic.name, topic.id, index, log, topic.settings, self._writer, self._commits)
 
     def _remove(self, topic: Topic) -> None:
@@ -240,11 +248,16 @@ class Broker:
         remove_at_ms = self.clock_ms() + topic.settings.log.file_delete_delay_ms
         for index, partition in enumerate(topic.partitions):
             key = TopicPartition(topic.name, index)
-            if partition is None:
-                self._directory.delete_folder(key, remove_at_ms)
-            else:
-                partition.delete()
-                self._directory.delete_log(key, partition.log, remove_at_ms)
+            try:
+                if partition is None:
+                    self._directory.delete_folder(key, remove_at_ms)
+                else:
+                    partition.delete()
+                    self._directory.delete_log(key, partition.log, remove_at_ms)
+            except OSError as problem:
+                logger.error(
+                    "cannot move the folder of %s, which was deleted: %s; the next start sets it aside", key, problem
+                )
 
     def remove_deleted(self) -> None:
         for folder in self._directory.folders_to_remove(self.clock_ms()):

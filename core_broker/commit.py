@@ -26,7 +26,10 @@ class Durable(Protocol):
     """What a round makes durable: a partition."""
 
     def begin_commit(self) -> DirtyFiles | None:
-        """The open files to sync, and the log end that is durable once they are; None if there is nothing to do."""
+        """The open files to sync, and the log end that is durable once they are; None if there is nothing to do.
+
+        OSError when the disk refuses already here: whoever waits has been told, and there will be another round.
+        """
 
     def end_commit(self, end_offset: int) -> None:
         """Everything below the offset is durable."""
@@ -79,12 +82,17 @@ class GroupCommit:
     def _start_round(self) -> None:
         files: list[int] = []
         self._round = []
-        for partition in self._waiting:
-            dirty = partition.begin_commit()
+        waiting, self._waiting = self._waiting, {}
+        for partition in waiting:
+            try:
+                dirty = partition.begin_commit()
+            except OSError as problem:
+                logger.error("cannot begin to make a partition durable: %s; its last writes are refused", problem)
+                self._retry(partition)
+                continue
             if dirty is not None:
                 files.extend(dirty.descriptors)
                 self._round.append((partition, dirty.offset))
-        self._waiting = {}
         self._jobs.put(files)
 
     def _end_round(self, error: OSError | None) -> None:
@@ -94,12 +102,15 @@ class GroupCommit:
                 partition.end_commit(end_offset)
             else:
                 partition.fail_commit(error)
-                self._loop.call_later(RETRY_AFTER_FAILURE_S, self.request, partition)
+                self._retry(partition)
         if self._waiting:
             self._start_round()
         else:
             self._running = False
             self._idle.set()
+
+    def _retry(self, partition: Durable) -> None:
+        self._loop.call_later(RETRY_AFTER_FAILURE_S, self.request, partition)
 
     def _work(self) -> None:
         while (files := self._jobs.get()) is not None:

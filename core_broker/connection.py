@@ -131,9 +131,10 @@ class Connection(asyncio.BufferedProtocol):
         if self._processing:
             return
         self._processing = True
+        next_frame = self._buffer.next_frame
         try:
             while not self._stuck():
-                frame = self._buffer.next_frame()
+                frame = next_frame()
                 if frame is None:
                     self._buffer.rewind()
                     break
@@ -145,7 +146,8 @@ class Connection(asyncio.BufferedProtocol):
             self._processing = False
         if self._unsent:
             self._send()
-        self._adjust_reading()
+        if not self._reading or self._stuck():
+            self._adjust_reading()
 
     def _stuck(self) -> bool:
         return (

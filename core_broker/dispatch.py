@@ -7,7 +7,7 @@ import inspect
 import logging
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from barnabas.wire import apis, codec
 from barnabas.wire.codec import WireError
@@ -61,20 +61,15 @@ class Endpoint:
         self.flexible_response_header = apis.response_header_version(key, version) >= 1
 
 
-class Call:
+class Call(NamedTuple):
     """A decoded request on its way to its handler."""
 
-    __slots__ = ("client_id", "correlation_id", "endpoint", "key", "request", "version")
-
-    def __init__(
-        self, key: int, version: int, correlation_id: int, client_id: str | None, endpoint: Endpoint, request: Any
-    ) -> None:
-        self.key = key
-        self.version = version
-        self.correlation_id = correlation_id
-        self.client_id = client_id
-        self.endpoint = endpoint
-        self.request = request
+    endpoint: Endpoint
+    key: int
+    version: int
+    correlation_id: int
+    client_id: str | None
+    request: Any
 
     def __str__(self) -> str:
         return f"{self.endpoint.name} v{self.version} (client id {self.client_id!r})"
@@ -110,7 +105,7 @@ class Dispatcher:
             else:
                 position = _skip_header_tags(frame, position)
         request, _ = endpoint.decode(frame, position)
-        return Call(key, version, correlation_id, client_id, endpoint, request)
+        return Call(endpoint, key, version, correlation_id, client_id, request)
 
     def _client_id(self, raw: bytes) -> str:
         known = self._client_ids.get(raw)
@@ -127,7 +122,7 @@ class Dispatcher:
         """An ApiVersions request newer than this broker cannot be read and need not be: it is answered in the oldest form."""
         endpoint = self._endpoints.get((API_VERSIONS_KEY, 0)) or self._load(API_VERSIONS_KEY, 0)
         request = apis.request_class(API_VERSIONS_KEY)()
-        return Call(API_VERSIONS_KEY, version, correlation_id, None, endpoint, request)
+        return Call(endpoint, API_VERSIONS_KEY, version, correlation_id, None, request)
 
     def _load(self, key: int, version: int) -> Endpoint:
         served = SERVED.get(key)

@@ -188,6 +188,9 @@ class Partition:
         except KafkaError as error:
             append.refuse(error)
             return
+        except OSError as problem:  # the segment could not be opened or created
+            append.refuse(self._not_written(append, problem))
+            return
         if staged.duplicate:
             self._acknowledge(append, staged)
         elif len(append.records) < INLINE_WRITE_MAX_BYTES:
@@ -214,12 +217,13 @@ class Partition:
 
     def _discard(self, append: Append, staged: Staged, problem: Exception) -> None:
         self.log.discard(staged)
+        append.refuse(self._not_written(append, problem))
+
+    def _not_written(self, append: Append, problem: Exception) -> KafkaError:
         logger.error("cannot append %d bytes to %s: %s", len(append.records), self, problem)
-        append.refuse(
-            KafkaError(
-                ErrorCode.KAFKA_STORAGE_ERROR,
-                f"the broker could not write to the log of {self}: {problem}; nothing was stored, retry when the disk has recovered",
-            )
+        return KafkaError(
+            ErrorCode.KAFKA_STORAGE_ERROR,
+            f"the broker could not write to the log of {self}: {problem}; nothing was stored, retry when the disk has recovered",
         )
 
     def _publish(self, append: Append, staged: Staged) -> None:
@@ -266,7 +270,7 @@ class Partition:
             dirty = self.log.dirty_files()
         except OSError as error:
             self._refuse_uncommitted(error)
-            return None
+            raise
         if dirty is not None:
             self._committing_bytes, self._uncommitted_bytes = self._uncommitted_bytes, 0
         return dirty

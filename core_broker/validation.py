@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from crc32c import crc32c
+
 from barnabas.wire.batch import (
+    CONTROL,
+    CRC_START_BYTES,
     HEADER_BYTES,
+    KEEP_GIL,
     LENGTH_OVERHEAD_BYTES,
     MAGIC,
     NO_TIMESTAMP,
+    TRANSACTIONAL,
     BatchHeader,
     Record,
     build_batch,
-    compute_crc,
     iterate_records,
     parse_header,
     stamp_log_append_time,
@@ -102,16 +107,12 @@ def check_batch(records: memoryview, header: BatchHeader, rules: TopicRules, now
             ErrorCode.MESSAGE_TOO_LARGE,
             f"the record batch has {len(records)} bytes, and the topic takes max.message.bytes={rules.max_message_bytes}",
         )
-    if compute_crc(records, 0, len(records)) != header.crc:
+    if crc32c(records[CRC_START_BYTES:], gil_release_mode=KEEP_GIL) != header.crc:
         raise KafkaError(
             ErrorCode.CORRUPT_MESSAGE, "the record batch does not match its checksum: it was damaged on its way"
         )
-    if header.is_control:
-        raise KafkaError(ErrorCode.INVALID_RECORD, "only the broker itself writes control batches")
-    if header.is_transactional:
-        raise KafkaError(
-            ErrorCode.INVALID_TXN_STATE, "the batch belongs to a transaction that this broker did not begin"
-        )
+    if header.attributes & (CONTROL | TRANSACTIONAL):
+        raise _only_for_the_broker(header)
     if header.producer_id >= 0 and header.base_sequence < 0:
         raise KafkaError(
             ErrorCode.INVALID_RECORD, f"producer {header.producer_id} sent the sequence number {header.base_sequence}"
@@ -124,8 +125,16 @@ def check_batch(records: memoryview, header: BatchHeader, rules: TopicRules, now
     if rules.log_append_time:
         stamp_log_append_time(records, 0, header, now_ms)
         return parse_header(records, 0)
-    _check_header_timestamps(header, rules, now_ms)
+    earliest, latest = now_ms - rules.timestamp_before_max_ms, now_ms + rules.timestamp_after_max_ms
+    if not (earliest <= header.base_timestamp <= latest and earliest <= header.max_timestamp <= latest):
+        _check_header_timestamps(header, rules, now_ms)
     return header
+
+
+def _only_for_the_broker(header: BatchHeader) -> KafkaError:
+    if header.is_control:
+        return KafkaError(ErrorCode.INVALID_RECORD, "only the broker itself writes control batches")
+    return KafkaError(ErrorCode.INVALID_TXN_STATE, "the batch belongs to a transaction that this broker did not begin")
 
 
 def open_batch(records: memoryview, header: BatchHeader, rules: TopicRules, now_ms: int) -> memoryview:

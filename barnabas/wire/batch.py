@@ -45,7 +45,7 @@ _CRC_POSITION: Final = 17
 _ATTRIBUTES_POSITION: Final = 21
 _MAX_TIMESTAMP_POSITION: Final = 35
 # Hold on to the GIL while summing: giving it up costs a switch interval as soon as another thread is busy.
-_KEEP_GIL: Final = 0
+KEEP_GIL: Final = 0
 
 
 class Record(NamedTuple):
@@ -143,7 +143,7 @@ def iterate_batches(buffer: Blob, position: int = 0) -> Iterator[tuple[int, Batc
 def compute_crc(buffer: Blob, position: int, size_bytes: int) -> int:
     """The checksum that the batch of `size_bytes` at `position` should carry."""
     view = memoryview(buffer)
-    return int(crc32c(view[position + CRC_START_BYTES : position + size_bytes], gil_release_mode=_KEEP_GIL))
+    return int(crc32c(view[position + CRC_START_BYTES : position + size_bytes], gil_release_mode=KEEP_GIL))
 
 
 def stamp(buffer: bytearray | memoryview, position: int, base_offset: int, leader_epoch: int) -> None:

@@ -21,6 +21,7 @@ from barnabas.wire.messages.fetch import (
     FetchResponse,
     PartitionData,
 )
+from barnabas.wire.struct import maker
 from core_broker.context import RequestContext
 from core_broker.deferred import Deferred
 from core_broker.fetch_sessions import Fetch, Target
@@ -35,6 +36,7 @@ logger = logging.getLogger(__name__)
 
 READ_COMMITTED = 1
 NO_RECORDS = b""
+_partition_data = maker(PartitionData)
 
 
 def handle(broker: Broker, context: RequestContext, request: FetchRequest) -> FetchResponse | Deferred[FetchResponse]:
@@ -215,7 +217,7 @@ class FetchWork:
         partition.check_leader_epoch(wanted.current_leader_epoch)
         committed = self._request.isolation_level == READ_COMMITTED
         stable = partition.last_stable_offset
-        data = PartitionData(
+        data = _partition_data(
             partition_index=target.index,
             high_watermark=partition.high_watermark,
             last_stable_offset=stable,

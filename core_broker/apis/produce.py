@@ -17,6 +17,7 @@ from barnabas.wire.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from barnabas.wire.struct import maker
 from core_broker.context import RequestContext
 from core_broker.deferred import CLOSE, Deferred
 from core_broker.dispatch import CloseConnection
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 ACKS_NONE, ACKS_LEADER, ACKS_ALL = 0, 1, -1
 TOPIC_ID_VERSION = 13
+
+_response = maker(ProduceResponse)
+_topic_response = maker(TopicProduceResponse)
+_partition_response = maker(PartitionProduceResponse)
 
 
 def handle(
@@ -48,6 +53,7 @@ class ProduceWork:
         "_context",
         "_deferred",
         "_failed",
+        "_now_ms",
         "_request",
         "_response",
         "_unfinished",
@@ -60,9 +66,10 @@ class ProduceWork:
         self._context = context
         self._request = request
         self._acks = request.acks
+        self._now_ms = broker.clock_ms()
         self._failed = False
         self._deferred: Deferred[ProduceResponse] | None = None
-        self._response = ProduceResponse(responses=[])
+        self._response = _response(responses=[])
         # One more than there are batches, until all have been handed out: else the first to finish would look like the last.
         self._unpublished = 1
         self._unfinished = 1
@@ -73,11 +80,11 @@ class ProduceWork:
         for topic in self._request.topic_data:
             answers: list[PartitionProduceResponse] = []
             self._response.responses.append(
-                TopicProduceResponse(name=topic.name, topic_id=topic.topic_id, partition_responses=answers)
+                _topic_response(name=topic.name, topic_id=topic.topic_id, partition_responses=answers)
             )
             name = self._broker.topic_name(topic.topic_id) if by_id else topic.name
             for data in topic.partition_data:
-                answer = PartitionProduceResponse(index=data.index, base_offset=-1)
+                answer = _partition_response(index=data.index, base_offset=-1)
                 answers.append(answer)
                 self.partitions.append(answer)
                 try:
@@ -150,7 +157,7 @@ class ProduceWork:
         assert records is None or isinstance(records, memoryview), "the codec leaves records in the receive buffer"
         header = check_request(records, self._context.version)
         assert records is not None
-        now_ms = self._broker.clock_ms()
+        now_ms = self._now_ms
         header = check_batch(records, header, partition.rules, now_ms)
         self._unpublished += 1
         self._unfinished += 1

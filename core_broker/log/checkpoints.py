@@ -48,12 +48,14 @@ class OffsetCheckpoint:
     def __init__(self, path: Path, disk: Disk) -> None:
         self._path = path
         self._disk = disk
+        self._stored: dict[TopicPartition, int] = {}
 
     def read(self) -> dict[TopicPartition, int]:
         """What the file says; nothing when it is missing or damaged, since the logs themselves know the rest."""
         try:
             entries = parse_checkpoint(self._disk.read_file(self._path))
-            return {TopicPartition(topic, int(partition)): int(offset) for topic, partition, offset in entries}
+            self._stored = {TopicPartition(topic, int(partition)): int(offset) for topic, partition, offset in entries}
+            return dict(self._stored)
         except FileNotFoundError:
             return {}
         except ValueError as error:
@@ -64,3 +66,9 @@ class OffsetCheckpoint:
         """Replace the file durably, in one step."""
         lines = (f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items())
         self._disk.replace_file(self._path, format_checkpoint(lines))
+        self._stored = dict(offsets)
+
+    def forget(self, partition: TopicPartition) -> None:
+        """Take one entry out of the file, durably."""
+        if partition in self._stored:
+            self.write({entry: offset for entry, offset in self._stored.items() if entry != partition})

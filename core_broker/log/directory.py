@@ -145,12 +145,10 @@ class LogDirectory:
         leader_epoch: int | None = None,
         producer_id_expiration_ms: int = PRODUCER_ID_EXPIRATION_MS,
     ) -> PartitionLog:
-        """Open the log of a partition, or make it, in which case `topic_id` is written down."""
+        """Open the log of a partition, or make it; `topic_id` is written down where it is not yet."""
         folder = self.path / str(partition)
-        if topic_id is not None and not self._disk.exists(folder):
-            self._disk.make_directory(folder)
-            content = f"version: 0\ntopic_id: {encode_uuid(topic_id)}".encode()
-            self._disk.replace_file(folder / PARTITION_METADATA, content, durable=False)
+        if topic_id is not None:
+            self._claim(folder, partition, topic_id)
         return PartitionLog.open(
             folder,
             config,
@@ -163,6 +161,19 @@ class LogDirectory:
             producer_id_expiration_ms=producer_id_expiration_ms,
             files=self.files,
         )
+
+    def _claim(self, folder: Path, partition: TopicPartition, topic_id: bytes) -> None:
+        """See to it that a partition's folder is there and belongs to its topic."""
+        found = self._read_topic_id(folder)
+        if found == topic_id:
+            return
+        if found is not None:
+            self.set_aside(PartitionFolder(partition, folder, found))  # of a deleted topic; it could not be moved then
+        if not self._disk.exists(folder):
+            self._forget_in_files(partition)
+            self._disk.make_directory(folder)
+        content = f"version: 0\ntopic_id: {encode_uuid(topic_id)}".encode()
+        self._disk.replace_file(folder / PARTITION_METADATA, content, durable=False)
 
     def delete_log(self, partition: TopicPartition, log: PartitionLog, remove_at_ms: int) -> None:
         """Move a log's folder out of the way at once; `folders_to_remove` gives it out when its time has come."""
@@ -183,6 +194,12 @@ class LogDirectory:
     def _forget(self, partition: TopicPartition) -> None:
         for offsets in (self.recovery_points, self.log_start_offsets, self.high_watermarks):
             offsets.pop(partition, None)
+
+    def _forget_in_files(self, partition: TopicPartition) -> None:
+        """What the files say about an earlier topic of that name must not be applied to this one after a crash."""
+        self._forget(partition)
+        for checkpoint in (self._recovery_points, self._log_start_offsets, self._high_watermarks):
+            checkpoint.forget(partition)
 
     def set_aside(self, folder: PartitionFolder) -> Path:
         """Rename the folder of a partition that should not be here, so that a person can look at it."""

@@ -55,7 +55,6 @@ class PartitionLog(LogState):
         "_in_flight",
         "_index_entries_max",
         "_is_open",
-        "producer_id_expiration_ms",
         "_random",
         "_reader",
         "_snapshot_offset",
@@ -63,6 +62,7 @@ class PartitionLog(LogState):
         "_torn",
         "_unsynced",
         "leader_epoch",
+        "producer_id_expiration_ms",
     )
 
     def __init__(
@@ -406,9 +406,18 @@ class PartitionLog(LogState):
                 self.roll()
             else:
                 segments.pop()
+        if segments:
+            self._sync_first_snapshot(self.segments[len(segments)])
         for _ in segments:
             self._remove_first(now_ms)
         return [segment.base_offset for segment in segments]
+
+    def _sync_first_snapshot(self, segment: Segment) -> None:
+        """What producers did before this segment is told by nothing but its snapshot, once the earlier ones are gone."""
+        path = segment.path(PRODUCER_SNAPSHOT)
+        if self._unsynced.holds(path):
+            with suppress(FileNotFoundError):
+                self._sync_file(path)
 
     def _remove_first(self, now_ms: int) -> None:
         segment = self.segments.pop(0)

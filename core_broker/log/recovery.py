@@ -130,8 +130,7 @@ class Recovery:
         next_offset = self._segments[0].base_offset
         for slot, (segment, next_base) in enumerate(zip(list(self._segments), next_bases, strict=True)):
             is_last = next_base == NOWHERE
-            self._files.close(segment)  # a first attempt may have left it open
-            segment.sealed = False
+            self._forget_attempt(segment)
             # If the point is where the next one begins, the indexes of this one may not have been synced after the roll.
             is_trusted = not is_last and next_base < point
             if is_trusted and next_base <= replay_from:
@@ -140,7 +139,8 @@ class Recovery:
             if trusted == NOWHERE:
                 return self._recover(segment.base_offset)
             start = min(trusted, self._replay_position(segment, replay_from))
-            end, next_offset = self._walk(segment, start, trusted, producers_from)
+            collects_aborted = not is_trusted and point != NOWHERE
+            end, next_offset = self._walk(segment, start, trusted, producers_from, collects_aborted=collects_aborted)
             # Compaction leaves gaps, but only below the recovery point; above it a gap is a loss.
             if (
                 end != segment.size
@@ -157,6 +157,12 @@ class Recovery:
             self._snapshots = [offset for offset in self._snapshots if offset <= next_offset]
             return self._recover(point)
         return next_offset
+
+    def _forget_attempt(self, segment: Segment) -> None:
+        """What a first attempt, which met damage further on, learned of a segment."""
+        self._files.close(segment)
+        segment.sealed = False
+        segment.offset_index = segment.time_index = segment.transaction_index = None
 
     def _trusted_position(self, segment: Segment, point: int) -> int:
         """Up to where a segment need not be verified: a batch below `point` that its index names and that is there.
@@ -203,7 +209,9 @@ class Recovery:
             return 0
         return segment.offset_index.position_at_or_below(max(replay_from - segment.base_offset, 0))
 
-    def _walk(self, segment: Segment, start: int, trusted: int, producers_from: int) -> tuple[int, int]:
+    def _walk(
+        self, segment: Segment, start: int, trusted: int, producers_from: int, *, collects_aborted: bool
+    ) -> tuple[int, int]:
         """Go through a segment; return the position and the offset after its last good batch."""
         self._files.open(segment)
         segment.unindexed_bytes = 0
@@ -216,7 +224,7 @@ class Recovery:
             verify_from=trusted,
             index_from=trusted,
             producers_from=producers_from,
-            collects_aborted=not segment.has_index_files and segment.transaction_index is not None,
+            collects_aborted=collects_aborted,
         )
         end = walk.run(start)
         return end, walk.next_offset
@@ -294,7 +302,7 @@ class Recovery:
             return offset
         self._producers.restore([])
         # Every clean stop takes a snapshot once there is something to remember.
-        return NOWHERE if self._plan.clean else 0
+        return NOWHERE if point == NOWHERE else 0
 
     def _remove_stray_snapshots(self, end: int) -> None:
         """Keep the snapshots that segments begin with, and the newest one; none from above the end."""

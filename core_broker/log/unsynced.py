@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from core_broker.log.folder import PARTITION_METADATA, SEGMENT_SUFFIXES
-from core_broker.log.segment import Segment
+from core_broker.log.segment import PRODUCER_SNAPSHOT, Segment
 from core_broker.log.staged import Roll
 from core_broker.log.state import LogState
 
@@ -34,14 +34,17 @@ class _Round(NamedTuple):
 class UnsyncedFiles:
     """Keeps the list, which is short: the active segment, and after a roll what the roll left behind."""
 
-    __slots__ = ("_files", "_log", "_round", "_sealed")
+    __slots__ = ("_files", "_log", "_must_rewrite", "_round", "_sealed")
 
     def __init__(self, log: LogState, *, names_unsynced: bool) -> None:
         self._log = log
         self._round: _Round | None = None
+        self._must_rewrite = False
         self._sealed = [segment for segment in log.segments[log.slot_of(log.recovery_point) :] if segment.sealed]
-        # Recovery may have written the indexes of these segments anew.
+        # Recovery may have written the indexes of these segments anew, and no sync may have seen their snapshots.
         self._files = [segment.path(suffix) for segment in self._sealed for suffix in SEGMENT_SUFFIXES]
+        if log.recovery_point < log.log_end_offset:
+            self._files.append(log.active.path(PRODUCER_SNAPSHOT))
         # The files of a new log have names that no sync has seen; so may those of one whose process died.
         if names_unsynced:
             self._files += [os.path.dirname(log.directory), log.directory, f"{log.directory}/{PARTITION_METADATA}"]
@@ -49,6 +52,10 @@ class UnsyncedFiles:
     @property
     def has_roll(self) -> bool:
         return bool(self._sealed)
+
+    def holds(self, path: str) -> bool:
+        """Whether a file, not that of an active segment, waits for a sync."""
+        return path in self._files
 
     def rolled(self, roll: Roll) -> None:
         self._sealed.append(roll.old)
@@ -67,6 +74,8 @@ class UnsyncedFiles:
         offset = log.log_end_offset
         if offset == log.recovery_point:
             return None
+        if self._must_rewrite:
+            self._rewrite()
         active = log.active
         descriptor = log.files.open(active)
         active.pins += 1
@@ -102,10 +111,13 @@ class UnsyncedFiles:
 
     def failed(self, *, rewrite: bool) -> None:
         """The round failed. The kernel may hold the pages for clean now, so the bytes are to be written again: otherwise the
-        next sync would succeed without having them on disk."""
+        next sync would succeed without having them on disk. OSError when that fails too; then the next round begins with it."""
         self._end()
-        if not rewrite:
-            return
+        self._must_rewrite = True
+        if rewrite:
+            self._rewrite()
+
+    def _rewrite(self) -> None:
         log = self._log
         _, first, position = log.locate(log.recovery_point)
         for segment in log.segments[log.slot_of(first.base_offset) :]:
@@ -114,6 +126,7 @@ class UnsyncedFiles:
             for at in range(start, segment.size, _REWRITE_BYTES):
                 data = log.disk.pread(descriptor, min(_REWRITE_BYTES, segment.size - at), at)
                 log.disk.pwrite(descriptor, data, at)
+        self._must_rewrite = False
 
     def _end(self) -> _Round | None:
         ended, self._round = self._round, None

@@ -39,7 +39,7 @@ def test_a_consumer_of_committed_records_reads_plain_ones(broker_address: str, t
 
 def test_deleted_records_are_out_of_reach(broker_address: str, library: Library, topic: str) -> None:
     create_topic(broker_address, topic, configs=KEEP_FOREVER)
-    library.produce(broker_address, topic, numbered(50))
+    library.produce(broker_address, topic, numbered(50), acks="all")
     assert delete_records[library.name](broker_address, topic, 20) == 20
     assert [r.record for r in library.consume(broker_address, topic, 30, offset=20)] == numbered(50)[20:]
     assert out_of_range[library.name](broker_address, topic, 19)

@@ -23,6 +23,7 @@ from barnabas.wire.messages.describe_configs import (
     DescribeConfigsResource,
     DescribeConfigsResponse,
 )
+from barnabas.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from barnabas.wire.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -31,7 +32,7 @@ from barnabas.wire.messages.incremental_alter_configs import (
 )
 from barnabas.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from barnabas.wire.messages.metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
-from tests.core_broker.broker_client import BrokerClient
+from tests.core_broker.broker_client import FETCH_MAX_BYTES, FETCH_VERSION, BrokerClient
 
 TIMEOUT_MS = 30_000
 TOPIC_RESOURCE = 2
@@ -71,9 +72,7 @@ class AdminClient(BrokerClient):
         return ErrorCode(answer.responses[0].error_code)
 
     def config(self, topic: str, name: str) -> str | None:
-        resource = DescribeConfigsResource(
-            resource_type=TOPIC_RESOURCE, resource_name=topic, configuration_keys=[name]
-        )
+        resource = DescribeConfigsResource(resource_type=TOPIC_RESOURCE, resource_name=topic, configuration_keys=[name])
         answer = self.ask(DescribeConfigsRequest(resources=[resource]), DescribeConfigsResponse, 4)
         assert answer.results[0].error_code == ErrorCode.NONE, answer.results[0].error_message
         return answer.results[0].configs[0].value
@@ -84,6 +83,17 @@ class AdminClient(BrokerClient):
             topics=[DeleteRecordsTopic(name=topic, partitions=[asked])], timeout_ms=TIMEOUT_MS
         )
         return self.ask(request, DeleteRecordsResponse, 2).topics[0].partitions[0]
+
+    def start_fetch(self, topic: str, offset: int, *, max_wait_ms: int, min_bytes: int = 1) -> None:
+        """Sends a fetch of one partition and does not wait for its answer."""
+        asked = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=FETCH_MAX_BYTES)
+        request = FetchRequest(
+            max_wait_ms=max_wait_ms,
+            min_bytes=min_bytes,
+            max_bytes=FETCH_MAX_BYTES,
+            topics=[FetchTopic(topic=topic, partitions=[asked])],
+        )
+        self.send(request, FETCH_VERSION)
 
     def init_producer_id(self) -> InitProducerIdResponse:
         request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)

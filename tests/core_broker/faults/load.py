@@ -60,7 +60,11 @@ class Client(ABC):
         made = []
         for _ in range(1 if large else self._random.randint(1, RECORDS_MAX)):
             self._count += 1
-            size = self._random.randint(LARGE_MIN_BYTES, LARGE_MAX_BYTES) if large else self._random.randint(1, SMALL_MAX_BYTES)
+            size = (
+                self._random.randint(LARGE_MIN_BYTES, LARGE_MAX_BYTES)
+                if large
+                else self._random.randint(1, SMALL_MAX_BYTES)
+            )
             made.append(b"%s:%d:" % (self.name.encode(), self._count) + self._random.randbytes(8) * (size // 8))
         return made
 
@@ -74,7 +78,10 @@ class PlainProducer(Client):
 
     def steps(self, client: AdminClient) -> Iterator[None]:
         while True:
-            burst = [(self._random.choice(self._places), self.values()) for _ in range(self._random.randint(1, IN_FLIGHT_MAX))]
+            burst = [
+                (self._random.choice(self._places), self.values())
+                for _ in range(self._random.randint(1, IN_FLIGHT_MAX))
+            ]
             for place, values in burst:
                 self._ledger.send(place, values)
                 client.send(produce_request({place: build_batch(as_records(values))}), PRODUCE_VERSION)
@@ -150,7 +157,9 @@ class Consumer(Client):
                     FetchTopic(
                         topic=topic,
                         partitions=[
-                            FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=FETCH_MAX_BYTES)
+                            FetchPartition(
+                                partition=partition, fetch_offset=offset, partition_max_bytes=FETCH_MAX_BYTES
+                            )
                         ],
                     )
                     for (topic, partition), offset in self._offsets.items()
@@ -159,6 +168,8 @@ class Consumer(Client):
             for topic in client.ask(request, FetchResponse, FETCH_VERSION).responses:
                 for data in topic.partitions:
                     place = Place(topic.topic, data.partition_index)
+                    if data.error_code == ErrorCode.KAFKA_STORAGE_ERROR:
+                        return
                     assert data.error_code == ErrorCode.NONE, f"{ErrorCode(data.error_code).name} from {place}"
                     found = [record for record in records_in(data) if record.offset >= self._offsets[place]]
                     if found:

@@ -52,6 +52,10 @@ class _File:
             self._copy(self.durable, start, end)
         self.pending = [write for write in self.pending if write.number > changes]
 
+    def give_up(self, changes: int) -> None:
+        """A sync has failed: no later one will cover what was done up to some change."""
+        self.pending = [write for write in self.pending if write.number > changes]
+
     def survive(self, random: Random) -> None:
         """Any mixture of what was synced and what was done since."""
         choice = random.randrange(3)
@@ -108,6 +112,9 @@ class _Directory:
         del self.pending[:count]
         self.synced += count
 
+    def give_up(self, changes: int) -> None:
+        """Names are in the journal of the file system, which tries again."""
+
     def survive(self, random: Random) -> None:
         """Of the changes since the last sync the first ones."""
         self.sync(random.randint(self.synced, self.changes))
@@ -144,6 +151,8 @@ class PowerCutDisk(Disk):
         self._open: dict[int, _Entry] = {}
         self._calls_left: int | None = None
         self._kind = ""
+        self._broken: tuple[str, ...] = ()
+        self._broken_later: tuple[str, ...] = ()
 
     # What the test decides.
 
@@ -151,6 +160,16 @@ class PowerCutDisk(Disk):
         """Stand still after some more changes, or after some more of one kind."""
         with self._lock:
             self._calls_left, self._kind = calls, kind
+
+    def break_down(self, call: str, *later: str) -> None:
+        """Let a call fail, and from its first failure on others too.
+
+        Of a failed sync the system remembers nothing: what it should have covered counts as clean.
+        """
+        self._broken, self._broken_later = (call,), later
+
+    def repair(self) -> None:
+        self._broken = ()
 
     def come_back(self, *, power_was_cut: bool) -> None:
         """The process is gone: its descriptors and locks with it."""
@@ -166,6 +185,9 @@ class PowerCutDisk(Disk):
 
     def _change(self, kind: str) -> None:
         """Every change asks first."""
+        if kind in self._broken:
+            self._broken += self._broken_later
+            raise OSError(errno.EIO, f"{kind} is broken")
         if self.stopped.is_set():
             raise OSError(errno.EIO, "the machine stands still")
         if self._calls_left is not None and self._kind in ("", kind):
@@ -247,7 +269,12 @@ class PowerCutDisk(Disk):
         self._lock.release()
         self.stopped.wait(self._random.uniform(0, SYNC_LATENCY_MAX_S))
         self._lock.acquire()
-        self._change(kind)
+        try:
+            self._change(kind)
+        except OSError:
+            for entry, changes in covered:
+                entry.give_up(changes)
+            raise
         for entry, changes in covered:
             entry.sync(changes)
 

@@ -42,3 +42,12 @@ def test_a_damaged_file_says_nothing(tmp_path: Path, text: str) -> None:
 def test_another_version_is_refused() -> None:
     with pytest.raises(ValueError, match="version"):
         parse_checkpoint(b"1\n0\n")
+
+
+def test_one_entry_can_be_taken_out(tmp_path: Path) -> None:
+    one, other = TopicPartition("x", 0), TopicPartition("x", 1)
+    OffsetCheckpoint(tmp_path / "file", Disk()).write({one: 5, other: 6})
+    checkpoint = OffsetCheckpoint(tmp_path / "file", Disk())
+    checkpoint.read()
+    checkpoint.forget(one)
+    assert OffsetCheckpoint(tmp_path / "file", Disk()).read() == {other: 6}
