@@ -20,7 +20,7 @@ from core_broker.configs.relations import completed
 from core_broker.context import Listener
 from core_broker.fetch_sessions import FetchSessions
 from core_broker.log.checkpoints import TopicPartition
-from core_broker.log.directory import LogDirectory
+from core_broker.log.directory import LogDirectory, LogDirectoryError
 from core_broker.log.disk import Disk
 from core_broker.log.meta_properties import decode_uuid
 from core_broker.log.partition_log import PartitionLog
@@ -96,9 +96,15 @@ class Broker:
                 sock = undo.enter_context(bind(plan.listen.host, plan.listen.port, backlog))
                 sockets.append(sock)
                 self.listeners.append(plan.bound(*sock.getsockname()[:2]))
-            self._directory = LogDirectory.open(log_directory(self.settings), self._disk, node_id=self.node_id)
-            undo.callback(self._directory.close)
-            self._recover()
+            directory = log_directory(self.settings)
+            try:
+                self._directory = LogDirectory.open(directory, self._disk, node_id=self.node_id)
+                undo.callback(self._directory.close)
+                self._recover()
+            except OSError as problem:
+                raise LogDirectoryError(
+                    f"the logs in {directory} cannot be opened: {problem}; make room on the disk or repair it, then start again"
+                ) from problem
             for listener, sock in zip(self.listeners, sockets, strict=True):
                 await self._server.serve(listener, sock)
             undo.pop_all()
@@ -131,6 +137,7 @@ class Broker:
         """Answers what is under way, makes everything durable, and leaves the mark that no recovery is needed."""
         await self._server.stop()
         await self._upkeep.stop()
+        await self._writer.drain()
         await self._commits.drain()
         self._end_threads()
         self.metadata.close()

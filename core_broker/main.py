@@ -10,9 +10,13 @@ import sys
 from collections.abc import Callable
 
 from barnabas.kernel.settings import Settings
+from barnabas.wire.errors import KafkaError
 from core_broker.broker import Broker
+from core_broker.log.directory import LogDirectoryError
 
 logger = logging.getLogger(__name__)
+
+EXIT_FAILURE = 1
 
 THREAD_SWITCH_INTERVAL_S = 0.0005
 """A thread that comes back from the disk waits this long at most for a busy event loop; Python's default is ten times as much."""
@@ -36,10 +40,21 @@ async def _serve(settings: Settings, announce: Callable[[list[tuple[str, int]]],
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     broker = Broker(settings, loop)
-    await broker.start()
+    try:
+        await broker.start()
+    except (LogDirectoryError, KafkaError) as problem:
+        logger.critical("the broker cannot start: %s", problem)
+        return EXIT_FAILURE
     # What start-up left behind lives as long as the process; the collector need not look at it again and again.
     gc.freeze()
     announce([(listener.host, listener.port) for listener in broker.listeners])
     await stopping.wait()
-    await broker.stop()
+    try:
+        await broker.stop()
+    except OSError as problem:
+        logger.critical(
+            "the broker could not write everything when it stopped: %s; what was acknowledged is safe, and the next start recovers",
+            problem,
+        )
+        return EXIT_FAILURE
     return 0

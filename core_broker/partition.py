@@ -8,7 +8,7 @@ from typing import Protocol
 
 from barnabas.wire.batch import BatchHeader
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.commit import GroupCommit, sync_files
+from core_broker.commit import GroupCommit
 from core_broker.log.disk import Disk
 from core_broker.log.partition_log import PartitionLog
 from core_broker.log.staged import Staged
@@ -147,7 +147,8 @@ class Partition:
         """Makes durable what a recovery has found: written before a crash, it can be seen by clients from now on."""
         dirty = self.log.dirty_files()
         if dirty is not None:
-            sync_files(disk, list(dirty.descriptors))
+            for descriptor in dirty.descriptors:
+                disk.fdatasync(descriptor)
             self.log.mark_synced(dirty.offset)
 
     def apply_retention(self, now_ms: int) -> None:
@@ -276,11 +277,9 @@ class Partition:
         return dirty
 
     def end_commit(self, end_offset: int) -> None:
-        if self.deleted:
-            return
         self.log.mark_synced(end_offset)
         self._unflushed_records = 0
-        if end_offset <= self.high_watermark:
+        if self.deleted or end_offset <= self.high_watermark:
             return
         self.high_watermark = end_offset
         uncommitted = self._uncommitted
@@ -292,8 +291,6 @@ class Partition:
 
     def fail_commit(self, error: OSError) -> None:
         """Nobody is told of success, and nothing becomes visible, until a later round succeeds."""
-        if self.deleted:
-            return
         self._uncommitted_bytes += self._committing_bytes
         try:
             self.log.sync_failed()

@@ -16,6 +16,7 @@ FilePath: TypeAlias = str | Path  # a string where speed counts: a Path takes se
 
 _FILE_MODE = 0o644
 _TEMPORARY_SUFFIX = ".tmp"
+_syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
 _READ_NOW: int | None = getattr(os, "RWF_NOWAIT", None)
 
 
@@ -107,10 +108,9 @@ class Disk:
 
     def sync_filesystem(self, descriptor: int) -> None:
         """Make everything durable that was written to the file system of an open file or directory."""
-        syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
-        if syncfs is None:
+        if _syncfs is None:
             os.sync()
-        elif syncfs(descriptor) != 0:
+        elif _syncfs(descriptor) != 0:
             number = ctypes.get_errno()
             raise OSError(number, f"syncfs: {os.strerror(number)}")
 

@@ -145,6 +145,8 @@ class PartitionLog(LogState):
         Staged comes back whose `duplicate` is true and whose offsets are those of the first time. One append may be under way
         at a time.
         """
+        if not self._is_open:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{self.name} is closed: the broker stops")
         if self._in_flight is not None:
             self._end_failed(self._in_flight)
         marker = None

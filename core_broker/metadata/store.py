@@ -239,13 +239,7 @@ class MetadataStore:
 
     def _write_and_sync(self, staged: Staged) -> None:
         staged.write()
-        try:
-            self._log.disk.fdatasync(staged.segment.descriptor)
-        except OSError:
-            # The kernel may have dropped what it could not write: the next write begins where this one did.
-            staged.failed = True
-            staged.torn = staged.segment
-            raise
+        staged.sync()
 
     def _failed(self, staged: Staged, problem: OSError) -> KafkaError:
         self._log.discard(staged)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from core_broker.commit import SYNC_ONE_BY_ONE_MAX_FILES, GroupCommit
+from core_broker.commit import AVOID_SYNCFS_S, SLOW_SYNCFS_S, SYNC_ONE_BY_ONE_MAX_FILES, FileSync, GroupCommit
 from core_broker.log.disk import Disk
 from core_broker.log.unsynced import DirtyFiles
 
@@ -119,3 +119,31 @@ def test_a_failed_round_is_told_and_the_next_one_works() -> None:
         commits.close()
 
     asyncio.run(scenario())
+
+
+def test_a_slow_sync_of_the_file_system_is_avoided_for_a_while() -> None:
+    class Clocked(Disk):
+        now_s = 100.0
+        cost_s = 0.001
+        whole = 0
+        single = 0
+
+        def fdatasync(self, descriptor: int) -> None:
+            self.single += 1
+
+        def sync_filesystem(self, descriptor: int) -> None:
+            self.whole += 1
+            self.now_s += self.cost_s
+
+    disk = Clocked()
+    sync = FileSync(disk, lambda: disk.now_s)
+    files = list(range(SYNC_ONE_BY_ONE_MAX_FILES + 1))
+    sync.sync(files)
+    disk.cost_s = 2 * SLOW_SYNCFS_S
+    sync.sync(files)
+    assert (disk.whole, disk.single) == (2, 0)
+    sync.sync(files)
+    assert (disk.whole, disk.single) == (2, len(files)), "somebody writes a lot: each file by itself"
+    disk.now_s += AVOID_SYNCFS_S
+    sync.sync(files)
+    assert disk.whole == 3

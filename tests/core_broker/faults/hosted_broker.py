@@ -57,8 +57,12 @@ class HostedBroker:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self._loop.is_closed():
+        if self._loop.is_closed():
+            return
+        if kind is None:
             self.stop()
+        else:
+            self.die()  # what went wrong before is what counts
 
     @property
     def address(self) -> str:

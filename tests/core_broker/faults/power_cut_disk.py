@@ -161,6 +161,12 @@ class PowerCutDisk(Disk):
         with self._lock:
             self._calls_left, self._kind = calls, kind
 
+    def keep_running(self) -> bool:
+        """Take back `stop_after`; whether it was in time."""
+        with self._lock:
+            self._calls_left = None
+            return not self.stopped.is_set()
+
     def break_down(self, call: str, *later: str) -> None:
         """Let a call fail, and from its first failure on others too.
 

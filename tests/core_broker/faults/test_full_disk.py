@@ -1,0 +1,153 @@
+"""A file system without a byte to spare, under a broker of its own."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from barnabas.wire.batch import build_batch
+from barnabas.wire.errors import ErrorCode
+from tests.broker import BarnabasBroker
+from tests.core_broker.broker_client import records, values
+from tests.core_broker.faults.admin_client import AdminClient
+from tests.core_broker.faults.ledger import Ledger, Place
+from tests.ports import free_port
+
+DISK_BYTES = 4 * 1024 * 1024
+MANY_PARTITIONS = 300  # whose records do not fit into what is left of the metadata log's last page
+EXIT_FAILURE = 1
+
+
+class SmallDisk:
+    """A file system in memory that can be filled to the last byte."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._ballast = path / ".ballast"
+
+    def fill(self) -> None:
+        with self._ballast.open("ab", buffering=0) as file:
+            for size in (1 << 16, 1 << 12):
+                try:
+                    while True:
+                        file.write(bytes(size))
+                except OSError as problem:
+                    assert problem.errno == errno.ENOSPC
+
+    def make_room(self) -> None:
+        self._ballast.unlink()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a small file system")
+    path = tmp_path / "disk"
+    path.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(path)]
+    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+    if mounted.returncode != 0:
+        pytest.skip(f"cannot mount a small file system: {mounted.stderr.strip()}")
+    yield SmallDisk(path)
+    subprocess.run(["umount", str(path)], check=True)
+
+
+@pytest.fixture
+def crowded(small_disk: SmallDisk, tmp_path: Path) -> Iterator[BarnabasBroker]:
+    """A broker whose data lie on the small disk."""
+    running = BarnabasBroker(tmp_path / "broker", free_port(), {"log.flush.offset.checkpoint.interval.ms": "50"})
+    running.data_dir = small_disk.path / "data"
+    running.start()
+    yield running
+    if running.is_running():
+        running.kill()
+
+
+def test_a_full_disk_refuses_writes_and_nothing_else(crowded: BarnabasBroker, small_disk: SmallDisk) -> None:
+    with AdminClient(crowded.address) as client:
+        for topic in ("large", "small"):
+            client.create(topic)
+            client.append(topic, b"before")
+        small_disk.fill()
+        for size in (200_000, 20_000):  # through the writer thread, and on the event loop
+            refused = client.produce("large", build_batch(records(b"x" * size)))
+            assert refused.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+            assert "No space left" in (refused.error_message or "")
+        assert values(client.read_all("large")) == [b"before"]
+        created = client.try_create("half", MANY_PARTITIONS)
+        assert created.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+        assert sorted(client.topics()) == ["large", "small"]
+        stored = append_small(client, 100)
+        assert len(stored) < 100
+        assert values(client.read_all("small")) == [b"before", *stored]
+        small_disk.make_room()
+        assert client.append("large", b"x" * 200_000) == 1
+        assert client.append("small", b"after") == 1 + len(stored)
+        assert client.try_create("half", MANY_PARTITIONS).error_code == ErrorCode.NONE
+    crowded.restart()
+    with AdminClient(crowded.address) as client:
+        assert sorted(client.topics()) == ["half", "large", "small"]
+        assert values(client.read_all("large")) == [b"before", b"x" * 200_000]
+        assert values(client.read_all("small")) == [b"before", *stored, b"after"]
+
+
+def append_small(client: AdminClient, count: int) -> list[bytes]:
+    """Tries to append records that a file's last page may just take, and returns those that were."""
+    stored = []
+    for number in range(count):
+        value = b"%d" % number
+        answer = client.produce("small", build_batch(records(value)))
+        assert answer.error_code in (ErrorCode.NONE, ErrorCode.KAFKA_STORAGE_ERROR)
+        if answer.error_code == ErrorCode.NONE:
+            stored.append(value)
+    return stored
+
+
+@pytest.mark.parametrize("way", ["stopped", "killed"])
+def test_a_broker_that_ends_on_a_full_disk_loses_nothing(
+    crowded: BarnabasBroker, small_disk: SmallDisk, way: str
+) -> None:
+    ledger, place = Ledger(), Place("topic", 0)
+    with AdminClient(crowded.address) as client:
+        client.create("topic", internal_segment_bytes="300000")
+        small_disk.fill()
+        for number in range(60):
+            if number == 20:
+                small_disk.make_room()
+            value = b"%d:" % number + bytes(number * 3000)
+            ledger.send(place, [value])
+            answer = client.produce("topic", build_batch(records(value)))
+            if answer.error_code == ErrorCode.NONE:
+                ledger.acknowledge(place, answer.base_offset, [value])
+        small_disk.fill()
+    if way == "killed":
+        crowded.kill()
+    else:
+        assert crowded.stop() == EXIT_FAILURE
+        assert "the next start recovers" in crowded.tail()
+        assert "Traceback" not in crowded.tail()
+    small_disk.make_room()
+    crowded.start()
+    with AdminClient(crowded.address) as client:
+        ledger.check(place, client.read_all("topic"))
+        assert client.append("topic", b"after")
+
+
+def test_a_broker_that_cannot_start_says_why(crowded: BarnabasBroker, small_disk: SmallDisk) -> None:
+    with AdminClient(crowded.address) as client:
+        client.create("topic", partitions=MANY_PARTITIONS)  # each gets a new leader epoch at the start
+    crowded.kill()
+    small_disk.fill()
+    with pytest.raises(AssertionError, match="ended at its start"):
+        crowded.start()
+    assert "No space left" in crowded.tail()
+    assert "Traceback" not in crowded.tail()
+    small_disk.make_room()
+    crowded.start()
+    with AdminClient(crowded.address) as client:
+        assert client.append("topic", b"a") == 0
