@@ -85,8 +85,9 @@ class SendQueue:
             self._abort()
             return
         if sent < len(data):
-            self.blocked = True
             self._transport.write(bytes(memoryview(data)[sent:]))
+            # It may have got rid of everything at once, and then it will not say that it is ready for more.
+            self.blocked = self._transport.get_write_buffer_size() > 0
 
     def _abort(self) -> None:
         """The client has gone. The transport tells the connection."""

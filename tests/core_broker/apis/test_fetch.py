@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import socket
 import threading
 
 import pytest
@@ -66,6 +67,24 @@ def test_byte_limits_cut_between_batches(broker_address: str, topic: str) -> Non
                 max(limit // one, 1),
                 max(limit // one - 4, 1),
             ) or (len(data.records or b"") <= limit)
+
+
+@pytest.mark.parametrize("receive_bytes", [100_000, 1_000_000])
+def test_a_large_answer_reaches_a_slow_reader_whole(broker_address: str, topic: str, receive_bytes: int) -> None:
+    """Many partitions with much data each: the socket fills up again and again while the answer goes out."""
+    partitions = 6
+    with BrokerClient(broker_address) as client:
+        client.create(topic, partitions=partitions)
+        sent = {index: bytes([index]) * 900_000 for index in range(partitions)}
+        for index, value in sent.items():
+            client.append(topic, value, partition=index)
+        client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        asked = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=2_000_000) for index in sent]
+        request = FetchRequest(max_wait_ms=0, topics=[FetchTopic(topic=topic, partitions=asked)])
+        for _ in range(3):
+            answer = client.ask(request, FetchResponse, 12)
+            found = {data.partition_index: values(records_in(data)) for data in answer.responses[0].partitions}
+            assert found == {index: [value] for index, value in sent.items()}
 
 
 def test_offsets_out_of_range(broker_address: str, topic: str) -> None:

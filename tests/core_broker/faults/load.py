@@ -28,12 +28,14 @@ RECORDS_MAX = 4
 SMALL_MAX_BYTES = 1500
 LARGE_MIN_BYTES = 66_000  # more than what the broker writes on its event loop
 LARGE_MAX_BYTES = 90_000
-LARGE_SHARE = 0.1
 CONSUMER_WAIT_MS = 100
 
 
 class Client(ABC):
     """One client. `run` returns when the broker has failed it or the test wants no more."""
+
+    large_share = 0.1
+    """How many of its batches are large."""
 
     def __init__(self, name: str, random: Random, ledger: Ledger) -> None:
         self.name = name
@@ -56,7 +58,7 @@ class Client(ABC):
 
     def values(self) -> list[bytes]:
         """The values of a new batch, none of which was ever there before."""
-        large = self._random.random() < LARGE_SHARE
+        large = self._random.random() < self.large_share
         made = []
         for _ in range(1 if large else self._random.randint(1, RECORDS_MAX)):
             self._count += 1

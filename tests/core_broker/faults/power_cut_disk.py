@@ -278,8 +278,9 @@ class PowerCutDisk(Disk):
         try:
             self._change(kind)
         except OSError:
-            for entry, changes in covered:
-                entry.give_up(changes)
+            if kind in self._broken:
+                for entry, changes in covered:
+                    entry.give_up(changes)
             raise
         for entry, changes in covered:
             entry.sync(changes)
