@@ -137,6 +137,7 @@ class Broker:
         """Answers what is under way, makes everything durable, and leaves the mark that no recovery is needed."""
         await self._server.stop()
         await self._upkeep.stop()
+        await self._writer.drain()
         await self._commits.drain()
         self._end_threads()
         self.metadata.close()

@@ -236,7 +236,7 @@ class Connection(asyncio.BufferedProtocol):
             logger.exception("the answer to %s from %s cannot be encoded; the connection is closed", call, self)
             self.close()
             return
-        size = CORRELATION_ID_BYTES + sum(map(len, chunks))
+        size = CORRELATION_ID_BYTES + (len(chunks[0]) if len(chunks) == 1 else sum(map(len, chunks)))
         if endpoint.flexible_response_header:
             size += 1
             prefix = _flexible_prefix(size, call.correlation_id, 0)

@@ -37,23 +37,29 @@ class Producer(Protocol):
 
 
 class Append:
-    """One batch on its way into a partition, and then what became of it."""
+    """One batch on its way into a partition, and then what became of it.
+
+    Most are finished when `Partition.append` returns. Whoever made it looks, and sets `waiting` to be called back otherwise.
+    """
 
     __slots__ = (
         "base_offset",
         "durable",
         "error",
+        "finished",
         "header",
         "log_append_time_ms",
         "log_start_offset",
         "now_ms",
         "producer",
+        "published",
         "records",
         "slot",
+        "waiting",
     )
 
     def __init__(
-        self, producer: Producer, slot: int, records: memoryview, header: BatchHeader, now_ms: int, *, durable: bool
+        self, producer: Producer, slot: int, records: memoryview, header: BatchHeader, now_ms: int, durable: bool
     ) -> None:
         self.producer = producer
         self.slot = slot
@@ -65,11 +71,24 @@ class Append:
         self.log_append_time_ms = -1
         self.log_start_offset = -1
         self.error: KafkaError | None = None
+        self.published = False
+        self.finished = False
+        self.waiting = False
 
     def refuse(self, error: KafkaError) -> None:
         self.error = error
-        self.producer.published(self)
-        self.producer.finished(self)
+        self.publish()
+        self.finish()
+
+    def publish(self) -> None:
+        self.published = True
+        if self.waiting:
+            self.producer.published(self)
+
+    def finish(self) -> None:
+        self.finished = True
+        if self.waiting:
+            self.producer.finished(self)
 
 
 class Partition:
@@ -174,7 +193,7 @@ class Partition:
     # Appending.
 
     def append(self, append: Append) -> None:
-        """Takes a checked batch; `append.producer` learns what became of it, possibly before this returns."""
+        """Takes a checked batch. Unless it is finished when this returns, the rest follows from commit rounds and threads."""
         if self._writing is not None:
             self._queue.append(append)
         else:
@@ -248,19 +267,19 @@ class Partition:
         self.high_watermark = self.log.log_end_offset
         uncommitted, self._uncommitted = self._uncommitted, deque()
         for _, append in uncommitted:
-            append.producer.finished(append)
+            append.finish()
         self.notify()
 
     def _acknowledge(self, append: Append, staged: Staged) -> None:
         append.base_offset = staged.base_offset
         append.log_append_time_ms = staged.timestamp if self.settings.rules.log_append_time else -1
         append.log_start_offset = self.log.log_start_offset
-        append.producer.published(append)
+        append.publish()
         # A duplicate waits for all that was written so far: its first attempt is among that, durable or not.
         if append.durable and self.durable and self.high_watermark < self.log.log_end_offset:
             self._uncommitted.append((self.log.log_end_offset, append))
         else:
-            append.producer.finished(append)
+            append.finish()
 
     # Committing: what GroupCommit calls.
 
@@ -285,7 +304,7 @@ class Partition:
         uncommitted = self._uncommitted
         while uncommitted and uncommitted[0][0] <= end_offset:
             _, append = uncommitted.popleft()
-            append.producer.finished(append)
+            append.finish()
         if self.watchers:
             self.notify(self._committing_bytes)
 
@@ -310,7 +329,7 @@ class Partition:
         uncommitted, self._uncommitted = self._uncommitted, deque()
         for _, append in uncommitted:
             append.error = error
-            append.producer.finished(append)
+            append.finish()
 
     # Watching.
 

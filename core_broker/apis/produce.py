@@ -70,9 +70,8 @@ class ProduceWork:
         self._failed = False
         self._deferred: Deferred[ProduceResponse] | None = None
         self._response = _response(responses=[])
-        # One more than there are batches, until all have been handed out: else the first to finish would look like the last.
-        self._unpublished = 1
-        self._unfinished = 1
+        self._unpublished = 0
+        self._unfinished = 0
         self.partitions: list[PartitionProduceResponse] = []
 
     def start(self) -> None:
@@ -91,8 +90,6 @@ class ProduceWork:
                     self._begin(name, data, len(self.partitions) - 1)
                 except KafkaError as error:
                     self._fail(answer, error)
-        self._published_one()
-        self._finished_one()
 
     def outcome(self) -> ProduceResponse | Deferred[ProduceResponse] | None:
         """The answer if it is ready, else a promise of it."""
@@ -114,6 +111,10 @@ class ProduceWork:
         self._published_one()
 
     def finished(self, append: Append) -> None:
+        self._record(append)
+        self._finished_one()
+
+    def _record(self, append: Append) -> None:
         answer = self.partitions[append.slot]
         if append.error is not None:
             self._fail(answer, append.error)
@@ -121,7 +122,6 @@ class ProduceWork:
             answer.base_offset = append.base_offset
             answer.log_append_time_ms = append.log_append_time_ms
             answer.log_start_offset = append.log_start_offset
-        self._finished_one()
 
     def expired(self) -> None:
         """The client's timeout has passed: what is not durable by now may still become so, and the client is told as much."""
@@ -159,22 +159,30 @@ class ProduceWork:
         assert records is not None
         now_ms = self._now_ms
         header = check_batch(records, header, partition.rules, now_ms)
-        self._unpublished += 1
-        self._unfinished += 1
         if partition.rules.wants_records(header):
+            self._unpublished += 1
+            self._unfinished += 1
             self._open(partition, records, header, slot, now_ms)
-        else:
-            self._append(partition, records, header, slot, now_ms)
-
-    def _append(self, partition: Partition, records: memoryview, header: BatchHeader, slot: int, now_ms: int) -> None:
-        partition.append(Append(self, slot, records, header, now_ms, durable=self._acks == ACKS_ALL))
+            return
+        append = Append(self, slot, records, header, now_ms, self._acks == ACKS_ALL)
+        partition.append(append)
+        if append.finished:
+            self._record(append)
+            return
+        append.waiting = True
+        self._unfinished += 1
+        if not append.published:
+            self._unpublished += 1
 
     def _open(self, partition: Partition, records: memoryview, header: BatchHeader, slot: int, now_ms: int) -> None:
         """Has a worker thread look at the records one by one, and store them in another codec where the topic says so."""
 
         def opened(result: memoryview | Exception) -> None:
             if isinstance(result, memoryview):
-                self._append(partition, result, check_request(result, self._context.version), slot, now_ms)
+                header = check_request(result, self._context.version)
+                append = Append(self, slot, result, header, now_ms, self._acks == ACKS_ALL)
+                append.waiting = True
+                partition.append(append)
                 return
             if not isinstance(result, KafkaError):
                 result = KafkaError(ErrorCode.INVALID_RECORD, f"the records cannot be read: {result}")

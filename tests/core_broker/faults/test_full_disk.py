@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ class SmallDisk:
     def fill(self) -> None:
         with self._ballast.open("ab", buffering=0) as file:
             for size in (1 << 16, 1 << 12):
-                with pytest.raises(OSError, match="No space left"):
+                with suppress(OSError):
                     while True:
                         file.write(bytes(size))
 
