@@ -164,7 +164,7 @@ class ProduceWork:
             self._unfinished += 1
             self._open(partition, records, header, slot, now_ms)
             return
-        append = Append(self, slot, records, header, now_ms, self._acks == ACKS_ALL)
+        append = Append(self, slot, records, header, now_ms, self._acks != ACKS_NONE)
         partition.append(append)
         if append.finished:
             self._record(append)
@@ -180,7 +180,7 @@ class ProduceWork:
         def opened(result: memoryview | Exception) -> None:
             if isinstance(result, memoryview):
                 header = check_request(result, self._context.version)
-                append = Append(self, slot, result, header, now_ms, self._acks == ACKS_ALL)
+                append = Append(self, slot, result, header, now_ms, self._acks != ACKS_NONE)
                 append.waiting = True
                 partition.append(append)
                 return

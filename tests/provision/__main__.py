@@ -1,7 +1,8 @@
 """Make available what the tests need beyond Python packages: `python -m tests.provision`. Quick when all is there."""
 
-from tests.provision import jars, java, packages
+from tests.provision import jars, java, kafkajs, packages
 
 packages.main()
 java.main()
 jars.main()
+kafkajs.main()

@@ -53,9 +53,7 @@ def numbered(value: bytes, sequence: int) -> bytearray:
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("durability", ["durable", "relaxed"])
-def test_nothing_that_was_acknowledged_is_lost_by_kills(
-    start_broker: StartBroker, seed: int, durability: str
-) -> None:
+def test_nothing_that_was_acknowledged_is_lost_by_kills(start_broker: StartBroker, seed: int, durability: str) -> None:
     broker = start_broker(durability=durability)
     random, ledger = Random(seed), Ledger()
     places = [Place("plain", 0), Place("plain", 1), Place("numbered", 0)]
