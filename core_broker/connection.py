@@ -68,9 +68,7 @@ class Connection(asyncio.BufferedProtocol):
         self.host, self.port = (peer[0], peer[1]) if peer else ("", 0)
         sock = transport.get_extra_info("socket")
         self._server.tune(sock)
-        # The transport only gets what the socket did not take at once, so that anything in it means a slow client.
-        self._transport.set_write_buffer_limits(high=0)
-        self._sending = SendQueue(self._transport, sock.fileno())
+        self._sending = SendQueue(self._server.loop, sock.fileno(), self._sent, self._transport.abort)
         refusal = self._server.admit(self)
         if refusal is not None:
             logger.warning("connection from %s refused: %s", self, refusal)
@@ -99,13 +97,7 @@ class Connection(asyncio.BufferedProtocol):
                 exchange.deferred.abandon()
         self._exchanges.clear()
         if self._sending is not None:
-            self._sending.clear()
-
-    def resume_writing(self) -> None:
-        assert self._sending is not None
-        self._sending.resume()
-        if not self._busy:
-            self.process()
+            self._sending.close()
 
     # The broker's calls.
 
@@ -254,6 +246,11 @@ class Connection(asyncio.BufferedProtocol):
         size_bytes, self._unsent_bytes = self._unsent_bytes, 0
         if self._sending is not None:
             self._sending.send(unsent, size_bytes)
+
+    def _sent(self) -> None:
+        """A client that was too slow has caught up."""
+        if not self._busy:
+            self.process()
 
     def _adjust_reading(self) -> None:
         """Stops reading while a whole request waits that cannot be served yet: so what is buffered stays bounded."""

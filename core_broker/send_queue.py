@@ -5,95 +5,98 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from core_broker.log.reader import FileRange
-
-PART_BYTES = 256 * 1024
-"""What is read from a file at a time for a client that reads slowly."""
 
 JOIN_MAX_BYTES = 16 * 1024
 """Up to here copying the pieces of an answer together is cheaper than handing them to the kernel one by one."""
 
 Piece = bytes | bytearray | memoryview | FileRange
 
-# One for all connections, since the event loop reads one part at a time.
-_part = memoryview(bytearray(PART_BYTES))
-
 
 class SendQueue:
-    """Writes straight to the socket as long as that takes everything; the transport gets what it did not take.
+    """Writes straight to the socket, and waits by itself when that is full: so what is sent from a file stays in the file until then.
 
-    No more than one part is in memory for a client that reads slowly: while `blocked`, the rest stays in its file, and
-    `resume` goes on when the transport has sent what it had.
+    The transport keeps reading from the socket and closing it. An event loop does not let others watch a descriptor that
+    belongs to one of its transports, so waiting happens on a duplicate, which is made when it is first needed.
     """
 
-    __slots__ = ("_descriptor", "_pieces", "_position", "_transport", "blocked")
+    __slots__ = ("_descriptor", "_duplicate", "_failed", "_loop", "_pieces", "_position", "_resumed", "blocked")
 
-    def __init__(self, transport: asyncio.Transport, descriptor: int) -> None:
-        self._transport = transport
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        descriptor: int,
+        resumed: Callable[[], None],
+        failed: Callable[[], None],
+    ) -> None:
+        self._loop = loop
         self._descriptor = descriptor
+        self._duplicate: int | None = None
+        self._resumed = resumed
+        self._failed = failed
         self._pieces: deque[Piece] = deque()
         self._position = 0
+        """How much of the first piece has been sent."""
         self.blocked = False
 
     def send(self, pieces: list[Piece], size_bytes: int) -> None:
-        if self.blocked:
-            self._pieces.extend(pieces)
-        elif size_bytes <= JOIN_MAX_BYTES:
-            self._write(b"".join(pieces))  # type: ignore[arg-type]  # a range of a file is never this small
+        if size_bytes <= JOIN_MAX_BYTES:
+            self._pieces.append(b"".join(pieces))  # type: ignore[arg-type]  # a range of a file is never this small
         else:
             self._pieces.extend(_joined(pieces))
-            self.resume()
+        if not self.blocked:
+            self._pump()
 
-    def resume(self) -> None:
-        self.blocked = False
-        pieces = self._pieces
-        try:
-            while pieces and not self.blocked:
-                piece = pieces[0]
-                if isinstance(piece, FileRange):
-                    self._send_range(piece)
-                    if self._position < len(piece):
-                        continue
-                    self._position = 0
-                else:
-                    self._write(piece)
-                if pieces:
-                    pieces.popleft()
-        except OSError:  # the client has gone, or the file cannot be read: either way the answer cannot be finished
-            self._abort()
-
-    def _send_range(self, piece: FileRange) -> None:
-        sent = piece.send(self._descriptor, self._position)
-        if sent == 0:
-            # The socket is full. The transport waits for it, and for that it needs something to send.
-            sent = piece.read_into(_part, self._position)
-            self._write(_part[:sent])
-        self._position += sent
-
-    def clear(self) -> None:
+    def close(self) -> None:
         """Forgets what nobody will read any more."""
         self._pieces.clear()
+        if self._duplicate is not None:
+            self._loop.remove_writer(self._duplicate)
+            os.close(self._duplicate)
+            self._duplicate = None
 
-    def _write(self, data: bytes | bytearray | memoryview) -> None:
+    def _pump(self) -> None:
+        """Sends until everything is sent or the socket is full."""
+        pieces = self._pieces
         try:
-            sent = os.write(self._descriptor, data)
-        except BlockingIOError:
-            sent = 0
-        except OSError:
-            self._abort()
-            return
-        if sent < len(data):
-            self._transport.write(bytes(memoryview(data)[sent:]))
-            # It may have got rid of everything at once, and then it will not say that it is ready for more.
-            self.blocked = self._transport.get_write_buffer_size() > 0
+            while pieces:
+                piece = pieces[0]
+                if isinstance(piece, FileRange):
+                    sent = piece.send(self._descriptor, self._position)
+                else:
+                    sent = self._write(piece)
+                if sent == 0:
+                    self._wait()
+                    return
+                self._position += sent
+                if self._position == len(piece):
+                    pieces.popleft()
+                    self._position = 0
+        except OSError:  # the client has gone, or a file cannot be read: either way the answer cannot be finished
+            pieces.clear()
+            self._failed()
 
-    def _abort(self) -> None:
-        """The client has gone. The transport tells the connection."""
+    def _write(self, piece: bytes | bytearray | memoryview) -> int:
+        try:
+            return os.write(self._descriptor, memoryview(piece)[self._position :] if self._position else piece)
+        except BlockingIOError:
+            return 0
+
+    def _wait(self) -> None:
         self.blocked = True
-        self._pieces.clear()
-        self._transport.abort()
+        if self._duplicate is None:
+            self._duplicate = os.dup(self._descriptor)
+        self._loop.add_writer(self._duplicate, self._writable)
+
+    def _writable(self) -> None:
+        assert self._duplicate is not None
+        self._loop.remove_writer(self._duplicate)
+        self.blocked = False
+        self._pump()
+        if not self.blocked:
+            self._resumed()
 
 
 def _joined(pieces: Iterable[Piece]) -> list[Piece]:

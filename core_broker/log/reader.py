@@ -36,14 +36,6 @@ class FileRange:
         """Hand the bytes from `start` on to a socket without looking at them, and say how many it took."""
         return self._log.disk.send(self._segment.descriptor, self._position + start, self._size - start, socket)
 
-    def read_into(self, buffer: memoryview, start: int) -> int:
-        """Fill a buffer with the bytes from `start` on, as far as they reach, and say how many there were."""
-        size = min(len(buffer), self._size - start)
-        filled = self._log.disk.pread_into(self._segment.descriptor, buffer[:size], self._position + start)
-        if filled < size:
-            raise self._segment.damaged(self._position + start + filled)
-        return size
-
     def __del__(self) -> None:
         self._log.files.unpin(self._segment)
 
