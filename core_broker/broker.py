@@ -181,9 +181,11 @@ class Broker:
 
         self._background.submit(run)
 
-    def checkpoint(self) -> None:
+    async def checkpoint(self) -> None:
         """Writes down from where a recovery would have to start, and where each log begins."""
-        self._directory.write_checkpoints(*self._opened())
+        checkpoint = self._directory.begin_checkpoints(*self._opened())
+        await self.loop.run_in_executor(self._background, checkpoint.write)
+        checkpoint.end()
 
     def _opened(self) -> tuple[dict[TopicPartition, PartitionLog], dict[TopicPartition, int]]:
         logs: dict[TopicPartition, PartitionLog] = {}

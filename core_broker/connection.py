@@ -109,6 +109,12 @@ class Connection(asyncio.BufferedProtocol):
         if self._transport is not None:
             self._transport.close()
 
+    def abort(self) -> None:
+        """Ends the connection at once: its client has not taken what it was sent."""
+        self._closing = True
+        if self._transport is not None:
+            self._transport.abort()
+
     def idle_since(self) -> float | None:
         """When the client last said something, or None while one of its requests is being served."""
         return None if self._busy or self._exchanges else self.last_active

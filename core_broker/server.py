@@ -121,7 +121,7 @@ class Server:
                 logger.info(
                     "connection from %s closed after %d s of silence (connections.max.idle.ms)", connection, now - since
                 )
-                connection.close()
+                connection.abort()
             elif now - since > TRIM_AFTER_S:
                 connection.trim()
         self._housekeeping = self.loop.call_later(HOUSEKEEPING_INTERVAL_S, self._keep_house)

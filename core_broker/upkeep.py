@@ -31,7 +31,7 @@ class Upkeep:
     def __init__(
         self,
         partitions: Callable[[], Iterable[Partition]],
-        checkpoint: Callable[[], None],
+        checkpoint: Callable[[], Awaitable[None]],
         remove_deleted: Callable[[], None],
         clock_ms: Callable[[], int],
     ) -> None:
@@ -66,7 +66,7 @@ class Upkeep:
     async def checkpoint(self) -> None:
         """Writes down from where a recovery would have to start."""
         try:
-            self._checkpoint()
+            await self._checkpoint()
         except OSError as problem:
             logger.error("cannot write the checkpoints: %s; a recovery would start further back", problem)
 

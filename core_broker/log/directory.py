@@ -6,7 +6,8 @@ import json
 import logging
 import os
 import re
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,7 @@ from core_broker.log.checkpoints import OffsetCheckpoint, TopicPartition
 from core_broker.log.config import LogConfig
 from core_broker.log.disk import Disk
 from core_broker.log.folder import PARTITION_METADATA
+from core_broker.log.log_checkpoint import LogCheckpoint
 from core_broker.log.meta_properties import FILE_NAME as META_PROPERTIES
 from core_broker.log.meta_properties import MetaProperties, decode_uuid, encode_uuid
 from core_broker.log.open_files import OpenFiles
@@ -49,6 +51,23 @@ class PartitionFolder:
     topic_id: bytes | None
 
 
+class DirectoryCheckpoint:
+    """A checkpoint under way. It begins and ends on the event loop; `write` waits for the disk, and so is for another thread."""
+
+    def __init__(self, directory: LogDirectory, logs: Sequence[tuple[PartitionLog, LogCheckpoint]]) -> None:
+        self._directory = directory
+        self._logs = logs
+
+    def write(self) -> None:
+        for log, checkpoint in self._logs:
+            checkpoint.sync(log.disk)
+        self._directory.write_offsets()
+
+    def end(self) -> None:
+        for log, checkpoint in self._logs:
+            log.end_checkpoint(checkpoint)
+
+
 class LogDirectory:
     """Locked for this process from `open` to `close`."""
 
@@ -68,6 +87,7 @@ class LogDirectory:
         self._recovery_points = OffsetCheckpoint(path / _RECOVERY_POINTS, disk)
         self._log_start_offsets = OffsetCheckpoint(path / _LOG_START_OFFSETS, disk)
         self._high_watermarks = OffsetCheckpoint(path / _HIGH_WATERMARKS, disk)
+        self._files_lock = threading.Lock()
         self._removals: list[tuple[int, Path]] = []
         self.path = path
         self.meta = meta
@@ -198,8 +218,9 @@ class LogDirectory:
     def _forget_in_files(self, partition: TopicPartition) -> None:
         """What the files say about an earlier topic of that name must not be applied to this one after a crash."""
         self._forget(partition)
-        for checkpoint in (self._recovery_points, self._log_start_offsets, self._high_watermarks):
-            checkpoint.forget(partition)
+        with self._files_lock:
+            for checkpoint in (self._recovery_points, self._log_start_offsets, self._high_watermarks):
+                checkpoint.forget(partition)
 
     def set_aside(self, folder: PartitionFolder) -> Path:
         """Rename the folder of a partition that should not be here, so that a person can look at it."""
@@ -236,14 +257,26 @@ class LogDirectory:
 
     # -- all partitions -----------------------------------------------------------------------------------------------
 
+    def begin_checkpoints(
+        self, logs: Mapping[TopicPartition, PartitionLog], high_watermarks: Mapping[TopicPartition, int]
+    ) -> DirectoryCheckpoint:
+        """Take down from where the next start, should it not follow a clean stop, has to recover."""
+        checkpoints = [(log, log.begin_checkpoint()) for log in logs.values()]
+        points = {
+            partition: checkpoint.recovery_point for partition, (_, checkpoint) in zip(logs, checkpoints, strict=True)
+        }
+        self._note_offsets(points, logs, high_watermarks)
+        return DirectoryCheckpoint(self, checkpoints)
+
     def write_checkpoints(
         self, logs: Mapping[TopicPartition, PartitionLog], high_watermarks: Mapping[TopicPartition, int]
     ) -> None:
-        """Write down from where the next start, should it not follow a clean stop, has to recover."""
-        points = {partition: log.checkpoint() for partition, log in logs.items()}
-        self._write_offsets(points, logs, high_watermarks)
+        """All steps of a checkpoint at once."""
+        checkpoint = self.begin_checkpoints(logs, high_watermarks)
+        checkpoint.write()
+        checkpoint.end()
 
-    def _write_offsets(
+    def _note_offsets(
         self,
         points: Mapping[TopicPartition, int],
         logs: Mapping[TopicPartition, PartitionLog],
@@ -257,9 +290,13 @@ class LogDirectory:
         # A partition that was not opened since the start is as it was.
         self.recovery_points.update(points)
         self.high_watermarks.update(high_watermarks)
-        self._recovery_points.write(self.recovery_points)
-        self._log_start_offsets.write(self.log_start_offsets)
-        self._high_watermarks.write(self.high_watermarks)
+
+    def write_offsets(self) -> None:
+        """Replace the checkpoint files. It may be done on another thread: copying a dictionary is one step."""
+        with self._files_lock:
+            self._recovery_points.write(self.recovery_points.copy())
+            self._log_start_offsets.write(self.log_start_offsets.copy())
+            self._high_watermarks.write(self.high_watermarks.copy())
 
     def close(self) -> None:
         """Unlock the directory, and leave it as after a crash; a second call does nothing."""
@@ -280,7 +317,8 @@ class LogDirectory:
                 log.close()
             self._disk.sync_filesystem(self._lock)
             ends = {partition: log.log_end_offset for partition, log in logs.items()}
-            self._write_offsets(ends, logs, high_watermarks)
+            self._note_offsets(ends, logs, high_watermarks)
+            self.write_offsets()
             marker = {"version": _CLEAN_SHUTDOWN_VERSION, "brokerEpoch": broker_epoch}
             self._disk.replace_file(self.path / _CLEAN_SHUTDOWN, json.dumps(marker, separators=(",", ":")).encode())
         finally:

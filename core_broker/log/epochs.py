@@ -92,13 +92,23 @@ class LeaderEpochs:
         if slot:
             self._entries[:slot] = [EpochStart(self._entries[slot - 1].epoch, start_offset)]
 
-    def save(self, *, below: int | None = None, durable: bool = True) -> None:
-        """Write the file if it is behind. With `below`, only if an epoch that it lacks began below that offset."""
+    def unsaved(self, *, below: int | None = None) -> tuple[EpochStart, ...] | None:
+        """What the file should hold, or None if it does. With `below`, only if an epoch that it lacks began below that offset."""
         entries = tuple(self._entries)
         if entries == self._saved:
-            return
+            return None
         if below is not None and all(entry.start_offset >= below for entry in set(entries) ^ set(self._saved)):
-            return
+            return None
+        return entries
+
+    def write(self, entries: tuple[EpochStart, ...], *, durable: bool = True) -> None:
+        """Replace the file. It may be done on another thread, by one at a time."""
         lines = (f"{entry.epoch} {entry.start_offset}" for entry in entries)
         self._disk.replace_file(self._path, format_checkpoint(lines), durable=durable)
         self._saved = entries
+
+    def save(self, *, below: int | None = None, durable: bool = True) -> None:
+        """Write the file if it is behind."""
+        entries = self.unsaved(below=below)
+        if entries is not None:
+            self.write(entries, durable=durable)

@@ -15,6 +15,7 @@ from core_broker.log.config import LogConfig
 from core_broker.log.disk import Disk, FilePath
 from core_broker.log.epochs import EpochEnd
 from core_broker.log.folder import DELETED, SEGMENT_SUFFIXES
+from core_broker.log.log_checkpoint import LogCheckpoint
 from core_broker.log.marker import read_marker
 from core_broker.log.open_files import OpenFiles
 from core_broker.log.producer_snapshot import encode_snapshot
@@ -50,6 +51,7 @@ class PartitionLog(LogState):
     """
 
     __slots__ = (
+        "_aborted_unsynced",
         "_checkpointed",
         "_deleted",
         "_in_flight",
@@ -84,6 +86,7 @@ class PartitionLog(LogState):
         self._is_open = True
         self._snapshot_offset = recovered.snapshot_offset
         self._checkpointed = recovered.recovery_point
+        self._aborted_unsynced: list[str] = []
         self.producer_id_expiration_ms = plan.producer_id_expiration_ms
         self.leader_epoch = max(self.epochs.latest, 0)
         self.configure(plan.config)
@@ -365,22 +368,31 @@ class PartitionLog(LogState):
         """The round failed: nothing of it counts. OSError when the bytes cannot even be written again."""
         self._unsynced.failed(rewrite=self._is_open)
 
-    def checkpoint(self) -> int:
-        """Write what a recovery will rely on, and return the recovery point that may be recorded now."""
+    def begin_checkpoint(self) -> LogCheckpoint:
+        """Write what a recovery will rely on, and return what must be synced before the recovery point may be recorded."""
+        active, point = self.active, self.recovery_point
         if (self._in_flight is not None and self._in_flight.roll is not None) or self._unsynced.has_roll:
-            return self._checkpointed  # the files of a roll are not on disk for certain
-        active, recovery_point = self.active, self.recovery_point
+            # The files of a roll are not on disk for certain.
+            return LogCheckpoint(self._checkpointed, self.directory, (), self.epochs, None)
         assert active.transaction_index is not None
-        has_aborted = active.transaction_index.written < len(active.transaction_index)
+        if active.transaction_index.written < len(active.transaction_index):
+            self._aborted_unsynced.append(active.path(TRANSACTION_INDEX))
         if active.size:
             active.write_indexes(self.disk)
-        if has_aborted:
-            # An offset or time index that lost entries is made good by the recovery; this one could not be.
-            self._sync_file(active.path(TRANSACTION_INDEX))
-            self.disk.sync_directory(self.directory)
-        self.epochs.save(below=recovery_point)
-        self._checkpointed = recovery_point
-        return recovery_point
+        unsaved = self.epochs.unsaved(below=point)
+        return LogCheckpoint(point, self.directory, tuple(self._aborted_unsynced), self.epochs, unsaved)
+
+    def end_checkpoint(self, checkpoint: LogCheckpoint) -> None:
+        """Everything that the checkpoint needs is synced. No other one was begun meanwhile."""
+        self._checkpointed = checkpoint.recovery_point
+        del self._aborted_unsynced[: len(checkpoint.transaction_indexes)]
+
+    def checkpoint(self) -> int:
+        """Both steps at once; returns the recovery point that may be recorded now."""
+        checkpoint = self.begin_checkpoint()
+        checkpoint.sync(self.disk)
+        self.end_checkpoint(checkpoint)
+        return checkpoint.recovery_point
 
     def _sync_file(self, path: str) -> None:
         descriptor = self.disk.open_existing(path)
