@@ -99,6 +99,7 @@ class Server:
     def tune(self, sock: socket.socket) -> None:
         """Sets up an accepted socket. asyncio switches Nagle's algorithm off only for sockets that it made itself."""
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # a client whose machine died says nothing
         if self.limits.send_buffer_bytes is not None:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.limits.send_buffer_bytes)
         if self.limits.receive_buffer_bytes is not None:

@@ -58,4 +58,6 @@ def _delete(broker: Broker, context: RequestContext, topic: str, asked: DeleteRe
         raise KafkaError(
             ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {offset} is not between 0 and {partition.high_watermark}"
         )
-    return partition.log.delete_records_before(offset)
+    start = partition.log.delete_records_before(offset)
+    partition.notify()  # whoever waits for more below the new start waits in vain
+    return start

@@ -52,6 +52,9 @@ class Partition:
     def high_watermark(self) -> int:
         return self.log.log_end_offset
 
+    def notify(self) -> None:
+        """Nobody waits here."""
+
     def check_leader_epoch(self, epoch: int) -> None:
         if epoch > self.log.leader_epoch:
             raise KafkaError(ErrorCode.UNKNOWN_LEADER_EPOCH)

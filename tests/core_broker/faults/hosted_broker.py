@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, TypeVar
 
 import uvloop
@@ -24,18 +24,18 @@ Result = TypeVar("Result")
 
 
 class HostedBroker:
-    """Starts when it is made. Underscores in the names of settings stand for dots."""
+    """Starts when it is made."""
 
     def __init__(
         self,
         log_dir: Path,
+        settings: Mapping[str, object] = MappingProxyType({}),
         *,
         disk: Disk | None = None,
         clock_ms: Callable[[], int] = system_clock_ms,
-        **settings: object,
     ) -> None:
-        named = {name.replace("_", "."): str(value) for name, value in settings.items()}
-        flags = {"log.dirs": str(log_dir), "listeners": "PLAINTEXT://127.0.0.1:0", **named}
+        given = {name: str(value) for name, value in settings.items()}
+        flags = {"log.dirs": str(log_dir), "listeners": "PLAINTEXT://127.0.0.1:0", **given}
         self.log_dir = log_dir
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="hosted broker")

@@ -30,7 +30,11 @@ class StuckDisk(Disk):
         self._moving.set()
 
     def _wait(self, call: str, descriptor: int) -> None:
-        if not self._moving.is_set() and call in self._calls and self._place in os.readlink(f"/proc/self/fd/{descriptor}"):
+        if (
+            not self._moving.is_set()
+            and call in self._calls
+            and self._place in os.readlink(f"/proc/self/fd/{descriptor}")
+        ):
             self.waiting.set()
             assert self._moving.wait(STUCK_MAX_S), "the test did not let go of the disk"
 

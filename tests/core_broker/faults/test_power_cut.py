@@ -63,9 +63,11 @@ class Rehearsal:
     def start(self) -> HostedBroker:
         return HostedBroker(
             self._folder,
+            {
+                "log.flush.offset.checkpoint.interval.ms": self.random.randint(10, 100),
+                "metadata.log.max.record.bytes.between.snapshots": self.random.choice((1500, 5000, 100_000)),
+            },
             disk=self.disk,
-            log_flush_offset_checkpoint_interval_ms=self.random.randint(10, 100),
-            metadata_log_max_record_bytes_between_snapshots=self.random.choice((1500, 5000, 100_000)),
         )
 
     def create_topics(self) -> None:

@@ -33,9 +33,8 @@ def disk() -> Iterator[StuckDisk]:
 @pytest.fixture
 def hosted(tmp_path: Path, disk: StuckDisk) -> Iterator[HostedBroker]:
     """It writes checkpoints all the time, which are a matter of the disk too."""
-    with HostedBroker(
-        tmp_path / "logs", disk=disk, log_flush_offset_checkpoint_interval_ms=CHECKPOINT_INTERVAL_MS
-    ) as running:
+    settings = {"log.flush.offset.checkpoint.interval.ms": CHECKPOINT_INTERVAL_MS}
+    with HostedBroker(tmp_path / "logs", settings, disk=disk) as running:
         yield running
         disk.let_go()
 
