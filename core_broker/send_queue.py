@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from collections import deque
 from collections.abc import Callable, Iterable
 
@@ -19,10 +20,10 @@ class SendQueue:
     """Writes straight to the socket, and waits by itself when that is full: so what is sent from a file stays in the file until then.
 
     The transport keeps reading from the socket and closing it. An event loop does not let others watch a descriptor that
-    belongs to one of its transports, so waiting happens on a duplicate, which is made when it is first needed.
+    belongs to one of its transports, nor send with flags, so that is done on a duplicate, made when it is first needed.
     """
 
-    __slots__ = ("_descriptor", "_duplicate", "_failed", "_loop", "_pieces", "_position", "_resumed", "blocked")
+    __slots__ = ("_descriptor", "_failed", "_loop", "_pieces", "_position", "_resumed", "_socket", "blocked")
 
     def __init__(
         self,
@@ -33,7 +34,7 @@ class SendQueue:
     ) -> None:
         self._loop = loop
         self._descriptor = descriptor
-        self._duplicate: int | None = None
+        self._socket: socket.socket | None = None
         self._resumed = resumed
         self._failed = failed
         self._pieces: deque[Piece] = deque()
@@ -52,10 +53,10 @@ class SendQueue:
     def close(self) -> None:
         """Forgets what nobody will read any more."""
         self._pieces.clear()
-        if self._duplicate is not None:
-            self._loop.remove_writer(self._duplicate)
-            os.close(self._duplicate)
-            self._duplicate = None
+        if self._socket is not None:
+            self._loop.remove_writer(self._socket)
+            self._socket.close()
+            self._socket = None
 
     def _pump(self) -> None:
         """Sends until everything is sent or the socket is full."""
@@ -79,20 +80,26 @@ class SendQueue:
             self._failed()
 
     def _write(self, piece: bytes | bytearray | memoryview) -> int:
+        rest = memoryview(piece)[self._position :] if self._position else piece
         try:
-            return os.write(self._descriptor, memoryview(piece)[self._position :] if self._position else piece)
+            if len(self._pieces) == 1:
+                return os.write(self._descriptor, rest)
+            # More follows at once: else the head of an answer would travel, and wake the client, alone.
+            return self._duplicate().send(rest, socket.MSG_MORE)
         except BlockingIOError:
             return 0
 
+    def _duplicate(self) -> socket.socket:
+        if self._socket is None:
+            self._socket = socket.socket(fileno=os.dup(self._descriptor))
+        return self._socket
+
     def _wait(self) -> None:
         self.blocked = True
-        if self._duplicate is None:
-            self._duplicate = os.dup(self._descriptor)
-        self._loop.add_writer(self._duplicate, self._writable)
+        self._loop.add_writer(self._duplicate(), self._writable)
 
     def _writable(self) -> None:
-        assert self._duplicate is not None
-        self._loop.remove_writer(self._duplicate)
+        self._loop.remove_writer(self._duplicate())
         self.blocked = False
         self._pump()
         if not self.blocked:
