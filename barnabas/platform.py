@@ -23,6 +23,8 @@ RESTART_DELAY_MAX_MS = 30_000
 # A service that ran for this long counts as healthy again: its next restart waits for the first delay.
 HEALTHY_AFTER_MS = 60_000
 STOP_DEADLINE_MS = 30_000
+# A terminal or a wrapper may deliver one Ctrl-C twice; only a later one is impatience.
+SECOND_STOP_MS = 1_500
 KILL_DEADLINE_MS = 5_000
 # The longest piece of a service's standard output that is passed on as one line.
 LINE_MAX_BYTES = 65_536
@@ -36,6 +38,7 @@ class Timing:
     restart_delay_max_ms: int = RESTART_DELAY_MAX_MS
     healthy_after_ms: int = HEALTHY_AFTER_MS
     stop_deadline_ms: int = STOP_DEADLINE_MS
+    second_stop_ms: int = SECOND_STOP_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,8 @@ class Platform:
 
     def _stop(self, service: _Supervised) -> None:
         service.terminate()
-        deadline = time.monotonic() + self._timing.stop_deadline_ms / 1000
+        begun = time.monotonic()
+        deadline = begun + self._timing.stop_deadline_ms / 1000
         report = _Report.READY
         while report is not _Report.ENDED and service.is_alive():
             try:
@@ -117,7 +121,7 @@ class Platform:
             except Empty:
                 log.warning("%s did not stop within %d ms; killing it", service.name, self._timing.stop_deadline_ms)
                 break
-            if report is _Report.STOP:
+            if report is _Report.STOP and time.monotonic() - begun >= self._timing.second_stop_ms / 1000:
                 log.warning("asked to stop again; killing %s", service.name)
                 break
         service.kill()

@@ -102,12 +102,23 @@ class Broker:
                 undo.callback(self._directory.close)
                 self._recover()
             except OSError as problem:
-                raise LogDirectoryError(
-                    f"the logs in {directory} cannot be opened: {problem}; make room on the disk or repair it, then start again"
-                ) from problem
+                advice = (
+                    "check who owns the folder and may write to it"
+                    if isinstance(problem, PermissionError)
+                    else "make room on the disk or repair it, then start again"
+                )
+                raise LogDirectoryError(f"the logs in {directory} cannot be opened: {problem}; {advice}") from problem
             for listener, sock in zip(self.listeners, sockets, strict=True):
                 await self._server.serve(listener, sock)
             undo.pop_all()
+        logger.info(
+            "node %d of cluster %s serves %d topics from %s on %s",
+            self.node_id,
+            self.cluster_id,
+            len(self.metadata.image.topics),
+            self._directory.path,
+            ", ".join(f"{listener.name}://{listener.host}:{listener.port}" for listener in self.listeners),
+        )
         self._upkeep.start(
             self.loop,
             Intervals(
@@ -142,6 +153,7 @@ class Broker:
         self._end_threads()
         self.metadata.close()
         self._directory.close_clean(*self._opened(), broker_epoch=self.metadata.broker_epoch)
+        logger.info("node %d has stopped; everything is on disk", self.node_id)
 
     def _end_threads(self) -> None:
         self._writer.close()
@@ -232,7 +244,7 @@ class Broker:
         for leftover in self._directory.leftover_folders():
             self._background.submit(self._disk.remove_directory, leftover)
         if recovered:
-            logger.info("recovered %d partitions in %.3f s", recovered, time.monotonic() - started)
+            logger.info("recovered the logs of %d partition(s) in %.3f s", recovered, time.monotonic() - started)
 
     def _open_partition(self, topic: Topic, index: int) -> Partition:
         try:

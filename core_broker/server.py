@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import os
 import socket
 from collections import Counter
 from collections.abc import Mapping
@@ -40,16 +42,19 @@ class ConnectionLimits:
 
 
 def bind(host: str, port: int, backlog: int) -> socket.socket:
-    """A listening socket; port 0 takes any free port."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    """A listening socket. No host means every interface, by IPv4 and IPv6; port 0 takes any free port."""
+    both = host == "" and socket.has_dualstack_ipv6()
+    family = socket.AF_INET6 if both or ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=backlog)
+        return socket.create_server((host, port), family=family, backlog=backlog, dualstack_ipv6=both)
     except OSError as problem:
-        raise OSError(
-            problem.errno,
-            f"cannot listen on {host}:{port}: {problem.strerror}; is another broker running there? "
-            "Choose another address with --listeners",
-        ) from None
+        if problem.errno == errno.EADDRINUSE:
+            reason = "another program, perhaps another broker, listens there already"
+        elif problem.errno is None:
+            raise
+        else:
+            reason = os.strerror(problem.errno)
+        raise OSError(problem.errno, f"cannot listen on {host}:{port}: {reason}") from None
 
 
 class Server:

@@ -162,10 +162,19 @@ def deaf_until_asked_twice(running: Running) -> None:
     ("ask", "stop_deadline_ms"), [(deaf_until_deadline, 50), (deaf_until_asked_twice, DEADLINE_S * 2000)]
 )
 def test_a_service_that_does_not_stop_is_killed(ask: Callable[[Running], None], stop_deadline_ms: int) -> None:
-    running = Running(command("broker", STUBBORN), timing=Timing(stop_deadline_ms=stop_deadline_ms))
+    running = Running(command("broker", STUBBORN), timing=Timing(stop_deadline_ms=stop_deadline_ms, second_stop_ms=0))
     running.wait_until_ready()
     ask(running)
     running.wait_until_over()
+
+
+def test_a_stop_that_is_delivered_twice_kills_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    running = Running(command("broker", STEADY), timing=Timing(second_stop_ms=DEADLINE_S * 1000))
+    running.wait_until_ready()
+    running.platform.stop()
+    running.platform.stop()
+    running.wait_until_over()
+    assert "killing" not in caplog.text
 
 
 def test_a_stop_while_a_service_waits_for_its_restart_is_heeded(

@@ -42,7 +42,9 @@ def run(service: Service, flags: dict[str, str], file: Path | None, *, supervise
     except OSError as error:
         if error.errno not in _ADDRESS_REFUSED:
             raise
-        log.critical("%s cannot listen: %s; choose another address with --listeners", service.name, error)
+        log.critical(
+            "%s: %s; choose another address with --listeners, or with --set listeners=...", service.name, error.strerror
+        )
         return 1
 
 

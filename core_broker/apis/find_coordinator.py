@@ -5,6 +5,8 @@ v1 key types; v3 flexible; v4 several keys; v6 share groups. There is no coordin
 
 from __future__ import annotations
 
+import logging
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from barnabas.wire.errors import ErrorCode, KafkaError
@@ -21,6 +23,9 @@ SHARE: Final = 2
 SEVERAL_KEYS_VERSION: Final = 4
 SHARE_VERSION: Final = 6
 NO_NODE: Final = -1
+WARNINGS_REMEMBERED_MAX: Final = 1000
+
+logger = logging.getLogger(__name__)
 
 
 def handle(broker: Broker, context: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
@@ -41,6 +46,7 @@ def handle(broker: Broker, context: RequestContext, request: FindCoordinatorRequ
 def _find(broker: Broker, context: RequestContext, key_type: int, key: str) -> Coordinator:
     try:
         _check(broker, context, key_type, key)
+        _warn_once(context.client_id, key_type, key)
         raise KafkaError(
             ErrorCode.COORDINATOR_NOT_AVAILABLE,
             "this broker does not coordinate groups or transactions yet; assign partitions and keep offsets yourself",
@@ -49,6 +55,18 @@ def _find(broker: Broker, context: RequestContext, key_type: int, key: str) -> C
         return Coordinator(
             key=key, node_id=NO_NODE, host="", port=NO_NODE, error_code=error.code, error_message=error.message
         )
+
+
+@lru_cache(maxsize=WARNINGS_REMEMBERED_MAX)
+def _warn_once(client_id: str | None, key_type: int, key: str) -> None:
+    """Clients wait for a coordinator in silence, so that the broker's log is the only place to learn why nothing happens."""
+    logger.warning(
+        "client %r asks for the coordinator of %s %r: groups and transactions are not served yet; "
+        "assign partitions, and set enable.auto.commit=false",
+        client_id,
+        "transactional id" if key_type == TRANSACTION else "group",
+        key,
+    )
 
 
 def _check(broker: Broker, context: RequestContext, key_type: int, key: str) -> None:

@@ -67,5 +67,5 @@ def test_a_service_that_cannot_start_ends_the_command(start: Start, tmp_path: Pa
         process = start("up", "--set", f"listeners=PLAINTEXT://127.0.0.1:{taken.getsockname()[1]}")
         assert process.wait(COMMAND_DEADLINE_S) == 1
     log = (tmp_path / "log").read_text()
-    assert "broker cannot listen" in log
+    assert "broker: cannot listen" in log
     assert log.endswith("barnabas: broker ended with exit status 1 before it was ready; its log says why\n")
