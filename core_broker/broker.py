@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TypeVar
@@ -82,7 +82,7 @@ class Broker:
         self._writer = Writer(loop)
         self._background = ThreadPoolExecutor(BACKGROUND_THREADS, thread_name_prefix="background")
         self._server = Server(self, loop, _connection_limits(settings))
-        self._upkeep = Upkeep(self.topics.opened, self.checkpoint, self.remove_deleted, clock_ms)
+        self.upkeep = Upkeep(self.topics.opened, self._stored, self.checkpoint, self.remove_deleted, clock_ms)
 
     # Starting and stopping.
 
@@ -119,7 +119,7 @@ class Broker:
             self._directory.path,
             ", ".join(f"{listener.name}://{listener.host}:{listener.port}" for listener in self.listeners),
         )
-        self._upkeep.start(
+        self.upkeep.start(
             self.loop,
             Intervals(
                 retention_ms=self.settings.integer("log.retention.check.interval.ms"),
@@ -147,7 +147,7 @@ class Broker:
     async def stop(self) -> None:
         """Answers what is under way, makes everything durable, and leaves the mark that no recovery is needed."""
         await self._server.stop()
-        await self._upkeep.stop()
+        await self.upkeep.stop()
         await self._writer.drain()
         await self._commits.drain()
         self._end_threads()
@@ -245,6 +245,16 @@ class Broker:
             self._background.submit(self._disk.remove_directory, leftover)
         if recovered:
             logger.info("recovered the logs of %d partition(s) in %.3f s", recovered, time.monotonic() - started)
+
+    def _stored(self) -> Iterator[Partition]:
+        """Every partition that has data. One that nobody has used since the start is opened: its records grow old all the same."""
+        for key in list(self.topics.every()):
+            try:
+                partition = self.topics.partition(*key) if self._directory.has_folder(key) else None
+            except KafkaError:
+                continue  # its log cannot be opened at the moment, which was logged
+            if partition is not None:
+                yield partition
 
     def _open_partition(self, topic: Topic, index: int) -> Partition:
         try:

@@ -26,16 +26,18 @@ class Intervals:
 
 
 class Upkeep:
-    """Periodic work on the open partitions. Each job can also be run by itself."""
+    """Periodic work on partitions: `opened` are those in use, `stored` all that have data. Each job can also be run by itself."""
 
     def __init__(
         self,
-        partitions: Callable[[], Iterable[Partition]],
+        opened: Callable[[], Iterable[Partition]],
+        stored: Callable[[], Iterable[Partition]],
         checkpoint: Callable[[], Awaitable[None]],
         remove_deleted: Callable[[], None],
         clock_ms: Callable[[], int],
     ) -> None:
-        self._partitions = partitions
+        self._opened = opened
+        self._stored = stored
         self._checkpoint = checkpoint
         self._remove_deleted = remove_deleted
         self._clock_ms = clock_ms
@@ -57,7 +59,7 @@ class Upkeep:
 
     async def apply_retention(self) -> None:
         """Deletes what is too old or too much, and removes the files of what was deleted a while ago."""
-        async for partition in self._in_turns():
+        async for partition in _in_turns(self._stored()):
             try:
                 partition.apply_retention(self._clock_ms())
             except OSError as problem:
@@ -71,23 +73,27 @@ class Upkeep:
             logger.error("cannot write the checkpoints: %s; a recovery would start further back", problem)
 
     async def forget_producers(self) -> None:
-        async for partition in self._in_turns():
+        async for partition in _in_turns(self._opened()):
             partition.log.remove_expired_producers(self._clock_ms())
 
     async def flush(self) -> None:
         """What flush.ms asks for, and the removal of deleted topics' files."""
         self._remove_deleted()
-        async for partition in self._in_turns():
+        async for partition in _in_turns(self._opened()):
             partition.flush_if_due(self._clock_ms())
-
-    async def _in_turns(self) -> AsyncIterator[Partition]:
-        for count, partition in enumerate(self._partitions(), start=1):
-            if not partition.deleted:
-                yield partition
-            if count % PARTITIONS_PER_TURN == 0:
-                await asyncio.sleep(0)
 
     async def _repeat(self, job: Callable[[], Awaitable[None]], interval_ms: int) -> None:
         while True:
             await asyncio.sleep(interval_ms / 1000)
-            await job()
+            try:
+                await job()
+            except Exception:
+                logger.exception("upkeep failed; it is tried again in %d ms", interval_ms)
+
+
+async def _in_turns(partitions: Iterable[Partition]) -> AsyncIterator[Partition]:
+    for count, partition in enumerate(partitions, start=1):
+        if not partition.deleted:
+            yield partition
+        if count % PARTITIONS_PER_TURN == 0:
+            await asyncio.sleep(0)

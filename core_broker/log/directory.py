@@ -155,6 +155,9 @@ class LogDirectory:
                 found.append(PartitionFolder(partition, self.path / name, self._read_topic_id(self.path / name)))
         return found
 
+    def has_folder(self, partition: TopicPartition) -> bool:
+        return self._disk.exists(self.path / str(partition))
+
     def open_log(
         self,
         partition: TopicPartition,

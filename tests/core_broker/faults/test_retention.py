@@ -11,7 +11,6 @@ import pytest
 from barnabas.wire.batch import build_batch
 from barnabas.wire.errors import ErrorCode
 from barnabas.wire.messages.fetch import FetchResponse, PartitionData
-from core_broker.upkeep import Upkeep
 from tests.core_broker.broker_client import FETCH_VERSION, records, values
 from tests.core_broker.faults.admin_client import AdminClient
 from tests.core_broker.faults.hosted_broker import HostedBroker
@@ -39,8 +38,7 @@ class Keeper:
 
     def start(self) -> None:
         self.hosted = HostedBroker(self._folder, disk=self.disk, clock_ms=self.clock)
-        broker = self.hosted.broker
-        self.upkeep = Upkeep(broker.topics.opened, broker.checkpoint, broker.remove_deleted, self.clock)
+        self.upkeep = self.hosted.broker.upkeep
         self.client = AdminClient(self.hosted.address)
 
     def stop(self) -> None:
@@ -111,6 +109,18 @@ def test_records_go_when_they_are_too_old(keeper: Keeper) -> None:
     keeper.start()
     assert keeper.start_offset == 15
     assert values(keeper.client.read_all("topic")) == [VALUE]
+
+
+def test_records_that_nobody_asks_for_go_too(keeper: Keeper) -> None:
+    """After a clean stop a log is opened when it is first used, and nobody uses this one."""
+    keeper.client.create("topic", internal_segment_bytes=str(SEGMENT_BYTES), retention_ms=str(10 * MINUTE_MS))
+    keeper.append(10)
+    keeper.stop()
+    keeper.clock.now_ms += 11 * MINUTE_MS
+    keeper.start()
+    keeper.retain()
+    assert keeper.segment_files() == ["00000000000000000010.log"]
+    assert keeper.start_offset == 10
 
 
 def test_records_go_when_there_are_too_many(keeper: Keeper) -> None:
