@@ -295,5 +295,6 @@ class Exchange:
     def resolved(self, response: object) -> None:
         self.response = response
         self.answered = True
+        self.deferred = None
         self._connection.flush()
         self.released()

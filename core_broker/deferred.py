@@ -53,13 +53,16 @@ class Deferred(Generic[Response]):
         assert not self._resolved, "a request is answered once"
         self._resolved = True
         self._response = response
-        if self._waiter is not None:
-            self._waiter.resolved(response)
+        # Who waits, and who made this, know each other through it; without the loop they are freed at once.
+        waiter, self._waiter, self.abandon = self._waiter, None, None
+        if waiter is not None:
+            waiter.resolved(response)
 
     def subscribe(self, waiter: Waiter) -> None:
         """Registers who waits, and tells at once what has already happened."""
-        self._waiter = waiter
         if self._resolved:
             waiter.resolved(self._response)
-        elif self._released:
+            return
+        self._waiter = waiter
+        if self._released:
             waiter.released()

@@ -22,6 +22,10 @@ THREAD_SWITCH_INTERVAL_S = 0.0005
 """A thread that comes back from the disk waits this long at most for a busy event loop; Python's default is ten times as much."""
 
 
+YOUNG_OBJECTS_MAX = 20_000
+"""Requests leave no cycles behind, so that reference counts free nearly everything; the collector, which stops everybody, may be rare."""
+
+
 def run(settings: Settings, announce: Callable[[list[tuple[str, int]]], None]) -> int:
     """Serves until SIGTERM or SIGINT; `announce` is told the addresses as soon as clients can connect."""
     sys.setswitchinterval(THREAD_SWITCH_INTERVAL_S)
@@ -47,6 +51,7 @@ async def _serve(settings: Settings, announce: Callable[[list[tuple[str, int]]],
         return EXIT_FAILURE
     # What start-up left behind lives as long as the process; the collector need not look at it again and again.
     gc.freeze()
+    gc.set_threshold(YOUNG_OBJECTS_MAX)
     announce([(listener.host, listener.port) for listener in broker.listeners])
     await stopping.wait()
     try:

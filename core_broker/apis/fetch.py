@@ -151,8 +151,9 @@ class FetchWork:
                 partition.log.end_warming(read)
                 left -= 1
                 if left == 0 and self._deferred is not None:
+                    deferred, self._deferred = self._deferred, None
                     self.look(wait=True)
-                    self._deferred.resolve(self.response())
+                    deferred.resolve(self.response())
 
             return done
 
@@ -183,8 +184,9 @@ class FetchWork:
 
     def _answer_now(self) -> None:
         self._unpark()
-        assert self._deferred is not None
-        self._deferred.resolve(self.response())
+        deferred, self._deferred = self._deferred, None
+        assert deferred is not None
+        deferred.resolve(self.response())
 
     def _unpark(self) -> None:
         for partition in self._parked_on:
@@ -192,6 +194,7 @@ class FetchWork:
         self._parked_on = []
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None
 
     # Reading.
 

@@ -208,6 +208,7 @@ class ProduceWork:
 
     def _resolve(self, deferred: Deferred[ProduceResponse]) -> None:
         self._broker.timeouts.forget(self)
+        self._deferred = None
         if self._acks != ACKS_NONE:
             deferred.resolve(self._response)
         else:
