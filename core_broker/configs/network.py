@@ -11,7 +11,6 @@ from core_broker.configs.setting import BrokerSetting, Effect, UpdateMode
 INT_MAX = (1 << 31) - 1
 DEFAULT_PROTOCOL_MAP = "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT"
 
-_SYSTEM_BUFFERS = "the system sizes the buffers of a socket by what its connection can carry"
 _ONE_LOOP = "one event loop reads, handles and answers all requests"
 
 _inert = partial(BrokerSetting, effect=Effect.INERT)
@@ -115,21 +114,19 @@ CONNECTIONS = (
 
 SOCKETS = (
     BrokerSetting("socket.listen.backlog.size", Kind.INT, 50, "Connections that may wait to be accepted.", minimum=1),
-    _inert(
+    BrokerSetting(
         "socket.receive.buffer.bytes",
         Kind.INT,
         102400,
-        "Receive buffer of a socket; -1: the system's.",
+        "Receive buffer of a socket, if somebody sets it; -1, or left alone: what the system grows it to.",
         "bytes",
-        why=_SYSTEM_BUFFERS,
     ),
-    _inert(
+    BrokerSetting(
         "socket.send.buffer.bytes",
         Kind.INT,
         102400,
-        "Send buffer of a socket; -1: the system's.",
+        "Send buffer of a socket, if somebody sets it; -1, or left alone: what the system grows it to.",
         "bytes",
-        why=_SYSTEM_BUFFERS,
     ),
     BrokerSetting("socket.request.max.bytes", Kind.INT, 104857600, "Largest request.", "bytes", minimum=1),
     _inert(

@@ -269,8 +269,6 @@ INERT_BROKER_SETTINGS = [
     "share.fetch.purgatory.purge.interval.requests",
     "socket.connection.setup.timeout.max.ms",
     "socket.connection.setup.timeout.ms",
-    "socket.receive.buffer.bytes",
-    "socket.send.buffer.bytes",
     "ssl.allow.dn.changes",
     "ssl.allow.san.changes",
     "ssl.cipher.suites",
