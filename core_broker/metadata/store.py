@@ -10,7 +10,6 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -255,19 +254,10 @@ class MetadataStore:
         self._log.publish(staged)
         self._last_time_ms = staged.timestamp
         dirty = self._log.dirty_files()
-        if dirty is None:
-            return
-        try:
-            # The batch itself is synced; of a new log, or after a roll, the names of the files are not.
+        if dirty is not None:
+            # The batch itself is synced; of a new log the directories are not.
             for descriptor in dirty.descriptors[1:]:
                 self._log.disk.fdatasync(descriptor)
-        except OSError as problem:
-            logger.error(
-                "cannot sync the folder of the metadata log: %s; it is tried again with the next change", problem
-            )
-            with suppress(OSError):
-                self._log.sync_failed()
-        else:
             self._log.mark_synced(dirty.offset)
 
     # Loading.
