@@ -18,6 +18,8 @@ from core_broker.commit import GroupCommit
 from core_broker.configs.log import log_directory
 from core_broker.configs.relations import completed
 from core_broker.context import Listener
+from core_broker.coordinators.groups.coordinator import GroupCoordinator
+from core_broker.coordinators.transactions.coordinator import TransactionCoordinator
 from core_broker.fetch_sessions import FetchSessions
 from core_broker.log.checkpoints import TopicPartition
 from core_broker.log.directory import LogDirectory, LogDirectoryError
@@ -52,6 +54,8 @@ class Broker:
     """What handlers work with. Everything here belongs to the event loop."""
 
     cluster_id: str
+    groups: GroupCoordinator
+    transactions: TransactionCoordinator
     metadata: MetadataStore
     producer_ids: ProducerIds
     _directory: LogDirectory
@@ -143,10 +147,16 @@ class Broker:
         self._take_dynamic_settings()
         self.topics.follow(self.metadata.image)
         self._settle_folders()
+        self.groups = GroupCoordinator(self)
+        self.transactions = TransactionCoordinator(self)
+        self.groups.start()
+        self.transactions.start()
 
     async def stop(self) -> None:
         """Answers what is under way, makes everything durable, and leaves the mark that no recovery is needed."""
         await self._server.stop()
+        self.transactions.close()
+        self.groups.close()
         await self.upkeep.stop()
         await self._writer.drain()
         await self._commits.drain()
@@ -168,17 +178,24 @@ class Broker:
     def partition(self, topic: str, index: int) -> Partition | None:
         return self.topics.partition(topic, index)
 
+    def has_data(self, key: TopicPartition) -> bool:
+        """Whether anything was ever written to a partition; what was not need not be opened to know that it is empty."""
+        return self._directory.has_folder(key)
+
     async def apply(self, records: Sequence[Message]) -> None:
         """Makes metadata records durable and then true: partitions appear, change and go away before this returns.
 
         The caller holds `metadata.exclusive`.
         """
-        before = self.metadata.image.configs
+        before = self.metadata.image
         await self.metadata.append_off_loop(records)
-        if self.metadata.image.configs is not before:
+        if self.metadata.image.configs is not before.configs:
             self._take_dynamic_settings()
         for topic in self.topics.follow(self.metadata.image):
             self._remove(topic)
+        if self.metadata.image.topics is not before.topics:
+            self.transactions.topics_changed()
+            self.groups.topics_changed(before)
 
     def in_background(self, work: Callable[[], Result], done: Callable[[Result | Exception], None]) -> None:
         """Runs something slow on another thread; `done` gets its result or its failure on the event loop."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
 from barnabas.wire.batch import BatchHeader
@@ -11,6 +12,7 @@ from barnabas.wire.errors import ErrorCode, KafkaError
 from core_broker.commit import GroupCommit
 from core_broker.log.disk import Disk
 from core_broker.log.partition_log import PartitionLog
+from core_broker.log.producer_state import Origin
 from core_broker.log.staged import Staged
 from core_broker.log.unsynced import DirtyFiles
 from core_broker.topic_settings import TopicSettings
@@ -51,6 +53,7 @@ class Append:
         "log_append_time_ms",
         "log_start_offset",
         "now_ms",
+        "origin",
         "producer",
         "published",
         "records",
@@ -59,9 +62,17 @@ class Append:
     )
 
     def __init__(
-        self, producer: Producer, slot: int, records: memoryview, header: BatchHeader, now_ms: int, durable: bool
+        self,
+        producer: Producer,
+        slot: int,
+        records: memoryview,
+        header: BatchHeader,
+        now_ms: int,
+        durable: bool,
+        origin: Origin = Origin.CLIENT,
     ) -> None:
         self.producer = producer
+        self.origin = origin
         self.slot = slot
         self.records = records
         self.header = header
@@ -89,6 +100,27 @@ class Append:
         self.finished = True
         if self.waiting:
             self.producer.finished(self)
+
+
+class Uncommitted(Protocol):
+    """Whoever waits for the disk."""
+
+    error: KafkaError | None
+
+    def finish(self) -> None: ...
+
+
+class Commitment:
+    """Waits until everything that was appended so far is durable."""
+
+    __slots__ = ("_then", "error")
+
+    def __init__(self, then: Callable[[KafkaError | None], None]) -> None:
+        self._then = then
+        self.error: KafkaError | None = None
+
+    def finish(self) -> None:
+        self._then(self.error)
 
 
 class Partition:
@@ -121,7 +153,7 @@ class Partition:
         self._commits = commits
         self._queue: deque[Append] = deque()
         self._writing: tuple[Append, Staged] | None = None
-        self._uncommitted: deque[tuple[int, Append]] = deque()
+        self._uncommitted: deque[tuple[int, Uncommitted]] = deque()
         self._uncommitted_bytes = 0
         self._committing_bytes = 0
         self._unflushed_records = 0
@@ -204,7 +236,7 @@ class Partition:
             append.refuse(KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{self} was deleted"))
             return
         try:
-            staged = self.log.stage(append.records, append.header, now_ms=append.now_ms)
+            staged = self.log.stage(append.records, append.header, now_ms=append.now_ms, origin=append.origin)
         except KafkaError as error:
             append.refuse(error)
             return
@@ -213,7 +245,7 @@ class Partition:
             return
         if staged.duplicate:
             self._acknowledge(append, staged)
-        elif len(append.records) < INLINE_WRITE_MAX_BYTES:
+        elif len(append.records) < INLINE_WRITE_MAX_BYTES or append.origin is Origin.COORDINATOR:
             try:
                 staged.write()
             except OSError as problem:
@@ -266,8 +298,8 @@ class Partition:
         """The partition has become a relaxed one: what waits for the disk no longer does."""
         self.high_watermark = self.log.log_end_offset
         uncommitted, self._uncommitted = self._uncommitted, deque()
-        for _, append in uncommitted:
-            append.finish()
+        for _, waiting in uncommitted:
+            waiting.finish()
         self.notify()
 
     def _acknowledge(self, append: Append, staged: Staged) -> None:
@@ -280,6 +312,13 @@ class Partition:
             self._uncommitted.append((self.log.log_end_offset, append))
         else:
             append.finish()
+
+    def when_committed(self, then: Callable[[KafkaError | None], None]) -> None:
+        """Calls back once all that was appended so far can be read by consumers, perhaps at once."""
+        if self.high_watermark < self.log.log_end_offset and not self.deleted:
+            self._uncommitted.append((self.log.log_end_offset, Commitment(then)))
+        else:
+            then(None)
 
     # Committing: what GroupCommit calls.
 
@@ -303,8 +342,8 @@ class Partition:
         self.high_watermark = end_offset
         uncommitted = self._uncommitted
         while uncommitted and uncommitted[0][0] <= end_offset:
-            _, append = uncommitted.popleft()
-            append.finish()
+            _, waiting = uncommitted.popleft()
+            waiting.finish()
         if self.watchers:
             self.notify(self._committing_bytes)
 
@@ -327,9 +366,9 @@ class Partition:
 
     def _fail_uncommitted(self, error: KafkaError) -> None:
         uncommitted, self._uncommitted = self._uncommitted, deque()
-        for _, append in uncommitted:
-            append.error = error
-            append.finish()
+        for _, waiting in uncommitted:
+            waiting.error = error
+            waiting.finish()
 
     # Watching.
 

@@ -1,0 +1,42 @@
+"""What coordinators write to their topics: a key and a value, each a message of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from barnabas.wire.batch import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, Record, build_batch
+from barnabas.wire.records.framing import encode_key, encode_versioned
+from barnabas.wire.struct import Message
+
+
+class CoordinatorRecord(NamedTuple):
+    key: Message
+    value: Message | None
+    """None is a tombstone: compaction forgets the key."""
+
+    version: int = 0
+    """In which the value is written."""
+
+
+class TransactionalWriter(NamedTuple):
+    """The producer in whose transaction records are written: they count when its marker says so."""
+
+    producer_id: int
+    producer_epoch: int
+
+
+NOT_TRANSACTIONAL = TransactionalWriter(NO_PRODUCER_ID, NO_PRODUCER_EPOCH)
+
+
+def encode_batch(records: Sequence[CoordinatorRecord], now_ms: int, writer: TransactionalWriter) -> bytearray:
+    encoded = [
+        Record(offset, now_ms, encode_key(key), None if value is None else encode_versioned(value, version), ())
+        for offset, (key, value, version) in enumerate(records)
+    ]
+    return build_batch(
+        encoded,
+        transactional=writer is not NOT_TRANSACTIONAL,
+        producer_id=writer.producer_id,
+        producer_epoch=writer.producer_epoch,
+    )
