@@ -12,6 +12,9 @@ from benchmarks.wire import uvarint
 
 HEADER_BYTES = 61
 CRC_FROM = 21
+TRANSACTIONAL = 0x10
+NO_PRODUCER = (-1, -1, -1)
+"""Producer id, epoch and first sequence."""
 _BEFORE_CRC = struct.Struct(">qiib")
 _AFTER_CRC = struct.Struct(">hiqqqhii")
 _WALK = struct.Struct(">qi11xi30xi")
@@ -35,10 +38,18 @@ def record(offset_delta: int, value: bytes) -> bytes:
     return zigzag(len(body)) + body
 
 
-def encode(values: list[bytes], timestamp_ms: int, *, base_offset: int = 0) -> bytes:
+def encode(
+    values: list[bytes],
+    timestamp_ms: int,
+    *,
+    base_offset: int = 0,
+    producer: tuple[int, int, int] = NO_PRODUCER,
+    transactional: bool = False,
+) -> bytes:
     records = b"".join(record(delta, value) for delta, value in enumerate(values))
     count = len(values)
-    checked = _AFTER_CRC.pack(0, count - 1, timestamp_ms, timestamp_ms, -1, -1, -1, count) + records
+    attributes = TRANSACTIONAL if transactional else 0
+    checked = _AFTER_CRC.pack(attributes, count - 1, timestamp_ms, timestamp_ms, *producer, count) + records
     length = HEADER_BYTES - 12 + len(records)
     return _BEFORE_CRC.pack(base_offset, length, -1, 2) + struct.pack(">I", crc32c(checked)) + checked
 

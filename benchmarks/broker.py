@@ -26,7 +26,7 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from benchmarks import bulk, durable, floor, java, librdkafka, lifecycle, report, responsiveness
+from benchmarks import bulk, durable, floor, groups, java, librdkafka, lifecycle, report, responsiveness
 from benchmarks.contestants import Contestant, Durability, Ours, Pair, default_jars, find_kafka
 from benchmarks.job import Figures, LoadFailed
 from benchmarks.processes import cpu_seconds
@@ -41,6 +41,7 @@ QUICK_ROWS = (
     "life",
     *("1kib-big-1p", "1kib-big-6p", "1kib-16k-1p", "1kib-16k-6p"),
     *("java-1p", "one-in-flight", "end-to-end", "beside-saturating"),
+    *("groups-*", "commits-64", "transactions-16"),
     "durable-64-*",
 )
 SPARE_BYTES = 4 << 30
@@ -201,6 +202,7 @@ def main() -> int:
         *java.rows(options.kafka_jars),
         *librdkafka.ROWS,
         *responsiveness.ROWS,
+        *groups.ROWS,
         *lifecycle.LAST_ROWS,
         *durable.ROWS,
     ]

@@ -145,7 +145,8 @@ class Ours(Contestant):
         return [
             *(str(barnabas), "serve", "broker"),
             *("--listeners", f"PLAINTEXT://{HOST}:{port}", "--data-dir", str(folder / "data")),
-            *("--set", f"durability={durability}", "--set", f"log.segment.delete.delay.ms={DELETE_DELAY_MS}"),
+            *("--set", f"durability={durability}", "--set", "group.initial.rebalance.delay.ms=0"),
+            *("--set", f"log.segment.delete.delay.ms={DELETE_DELAY_MS}"),
         ]
 
     def prepare(self, folder: Path, port: int, durability: Durability) -> None:
@@ -175,6 +176,7 @@ class ApacheKafka(Contestant):
             f"log.dirs={folder / 'data'}\noffsets.topic.replication.factor=1\n"
             "transaction.state.log.replication.factor=1\ntransaction.state.log.min.isr=1\n"
             "share.coordinator.state.topic.replication.factor=1\nshare.coordinator.state.topic.min.isr=1\n"
+            "group.initial.rebalance.delay.ms=0\n"
             f"log.segment.delete.delay.ms={DELETE_DELAY_MS}\nlog.initial.task.delay.ms={DELETE_DELAY_MS}\n"
         )
         (folder / "log4j2.yaml").write_text(

@@ -14,7 +14,18 @@ from benchmarks.wire import Topic
 ROOT = Path(__file__).resolve().parent.parent
 JOB_LIMIT_SECONDS = 300
 READY = "ready"
-Kind = Literal["produce", "consume", "one in flight", "many producers", "paced", "tail"]
+Kind = Literal[
+    "produce",
+    "consume",
+    "one in flight",
+    "many producers",
+    "paced",
+    "tail",
+    "join groups",
+    "rebalance",
+    "commits",
+    "transactions",
+]
 Figures = dict[str, float]
 
 

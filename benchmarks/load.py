@@ -15,7 +15,7 @@ import sys
 import time
 from dataclasses import asdict
 
-from benchmarks import batch, latency, wire
+from benchmarks import batch, group_load, latency, wire
 from benchmarks.connection import Connection
 from benchmarks.job import READY, Figures, Job, Outcome
 from benchmarks.processes import cpu_seconds
@@ -201,6 +201,10 @@ RUNNERS = {
     "many producers": latency.many_producers,
     "paced": latency.paced,
     "tail": latency.tail,
+    "join groups": group_load.join_groups,
+    "rebalance": group_load.rebalance,
+    "commits": group_load.commits,
+    "transactions": group_load.transactions,
 }
 
 

@@ -188,14 +188,15 @@ def listed_offsets(answer: bytes) -> dict[tuple[str, int], tuple[int, int]]:
     return offsets
 
 
-def produce_request(topic: str, partition: int, batch: bytes, acks: int) -> bytes:
+def produce_request(topic: str, partition: int, batch: bytes, acks: int, transactional_id: str | None = None) -> bytes:
     """One batch to one partition."""
-    return request(PRODUCE, produce_prefix(topic, partition, acks) + compact(batch) + NO_TAGS * 3)
+    return request(PRODUCE, produce_prefix(topic, partition, acks, transactional_id) + compact(batch) + NO_TAGS * 3)
 
 
-def produce_prefix(topic: str, partition: int, acks: int) -> bytes:
+def produce_prefix(topic: str, partition: int, acks: int, transactional_id: str | None = None) -> bytes:
     """The body of `produce_request` up to the length of the records."""
-    head = ABSENT + struct.pack(">hi", acks, PRODUCE_TIMEOUT_MS)
+    who = ABSENT if transactional_id is None else compact(transactional_id.encode())
+    head = who + struct.pack(">hi", acks, PRODUCE_TIMEOUT_MS)
     return head + uvarint(2) + compact(topic.encode()) + uvarint(2) + struct.pack(">i", partition)
 
 
