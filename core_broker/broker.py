@@ -188,7 +188,13 @@ class Broker:
         The caller holds `metadata.exclusive`.
         """
         before = self.metadata.image
-        await self.metadata.append_off_loop(records)
+        try:
+            await self.metadata.append_off_loop(records)
+        finally:
+            # A change that could not be promised may stand all the same.
+            self._follow(before)
+
+    def _follow(self, before: ClusterImage) -> None:
         if self.metadata.image.configs is not before.configs:
             self._take_dynamic_settings()
         for topic in self.topics.follow(self.metadata.image):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -25,8 +26,8 @@ class _Round(NamedTuple):
     """A sync under way: what it holds on to."""
 
     offset: int
-    pinned: tuple[Segment, ...]
-    opened: tuple[int, ...]
+    pinned: Sequence[Segment]
+    opened: Sequence[int]
     sealed: int
     files: int
 
@@ -77,28 +78,33 @@ class UnsyncedFiles:
         if self._must_rewrite:
             self._rewrite()
         active = log.active
-        descriptor = log.files.open(active)
-        active.pins += 1
         if not self._sealed and not self._files:
+            descriptor = log.files.open(active)
+            active.pins += 1
             self._round = _Round(offset, (active,), (), 0, 0)
             return DirtyFiles((descriptor,), offset)
-        descriptors = [descriptor]
         self._sealed = [segment for segment in self._sealed if not segment.doomed]
-        for segment in self._sealed:
-            descriptors.append(log.files.open(segment))
-            segment.pins += 1
-        opened = self._open_files()
-        self._round = _Round(offset, (active, *self._sealed), opened, len(self._sealed), len(self._files))
-        return DirtyFiles((*descriptors, *opened), offset)
+        pinned: list[Segment] = []
+        opened: list[int] = []
+        self._round = _Round(offset, pinned, opened, len(self._sealed), len(self._files))
+        try:
+            for segment in (active, *self._sealed):
+                log.files.open(segment)
+                segment.pins += 1
+                pinned.append(segment)
+            self._open_files(opened)
+        except OSError:
+            self._end()
+            raise
+        return DirtyFiles((*(segment.descriptor for segment in pinned), *opened), offset)
 
-    def _open_files(self) -> tuple[int, ...]:
-        log, opened = self._log, []
+    def _open_files(self, opened: list[int]) -> None:
+        log = self._log
         for path in dict.fromkeys(self._files):
             # A segment that was deleted meanwhile needs no sync.
             with suppress(FileNotFoundError):
                 is_directory = path in (log.directory, os.path.dirname(log.directory))
                 opened.append(log.disk.open_directory(path) if is_directory else log.disk.open_existing(path))
-        return tuple(opened)
 
     def done(self, offset: int) -> None:
         """The round succeeded."""

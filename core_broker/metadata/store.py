@@ -133,8 +133,8 @@ class MetadataStore:
         election = LeaderChangeMessage(leader_id=self.node.node_id, voters=[voter], granting_voters=[voter])
         epoch, now_ms = self._log.leader_epoch, self._log.clock_ms()
         batch = control_batch(ControlType.LEADER_CHANGE, election, offset=0, epoch=epoch, now_ms=now_ms)
-        self._write(self._stage(batch))
-        self.image = replay(self.image, (), offset=self._log.log_end_offset - 1, epoch=epoch)
+        image = replay(self.image, (), offset=self._log.log_end_offset, epoch=epoch)
+        self._write(self._stage(batch), image)
         records: list[Message] = []
         if METADATA_VERSION not in self.image.features:
             records.append(FeatureLevelRecord(name=METADATA_VERSION, feature_level=METADATA_VERSION_LEVEL))
@@ -188,12 +188,12 @@ class MetadataStore:
         return bytes(raw)
 
     def append(self, records: Sequence[Message]) -> None:
-        """Makes records durable, then replays them. KafkaError, and no change at all, if the disk refuses."""
+        """Makes records durable, then replays them. KafkaError if the disk refuses: then nothing has changed, or, when only
+        the name of a new file could not be synced, the change stands as long as the power does."""
         if not records:
             return
         image, staged = self._prepare(records)
-        self._write(staged)
-        self.image = image
+        self._write(staged, image)
 
     async def append_off_loop(self, records: Sequence[Message]) -> None:
         """As `append`, with the disk's part on another thread. The caller holds `exclusive`."""
@@ -214,8 +214,7 @@ class MetadataStore:
 
     def _settle(self, staged: Staged, image: ClusterImage, problem: BaseException | None) -> None:
         if problem is None:
-            self._publish(staged)
-            self.image = image
+            self._publish(staged, image)
         else:
             self._log.discard(staged)
 
@@ -230,12 +229,12 @@ class MetadataStore:
     def _stage(self, batch: bytearray) -> Staged:
         return self._log.stage(memoryview(batch), parse_header(batch), now_ms=self._log.clock_ms())
 
-    def _write(self, staged: Staged) -> None:
+    def _write(self, staged: Staged, image: ClusterImage) -> None:
         try:
             self._write_and_sync(staged)
         except OSError as problem:
             raise self._failed(staged, problem) from problem
-        self._publish(staged)
+        self._publish(staged, image)
 
     def _write_and_sync(self, staged: Staged) -> None:
         staged.write()
@@ -250,15 +249,32 @@ class MetadataStore:
             "retry when the disk has recovered",
         )
 
-    def _publish(self, staged: Staged) -> None:
+    def _publish(self, staged: Staged, image: ClusterImage) -> None:
+        """The batch is in the log and on disk, so that the image must have it, whatever becomes of the names of its files."""
         self._log.publish(staged)
         self._last_time_ms = staged.timestamp
+        self.image = image
+        try:
+            self._sync_names()
+        except OSError as problem:
+            logger.error("cannot sync the files of the metadata log: %s", problem)
+            raise KafkaError(
+                ErrorCode.KAFKA_STORAGE_ERROR,
+                f"the change is made, but a power cut may undo it: {problem}; repeat it when the disk has recovered",
+            ) from problem
+
+    def _sync_names(self) -> None:
         dirty = self._log.dirty_files()
-        if dirty is not None:
+        if dirty is None:
+            return
+        try:
             # The batch itself is synced; of a new log the directories are not.
             for descriptor in dirty.descriptors[1:]:
                 self._log.disk.fdatasync(descriptor)
-            self._log.mark_synced(dirty.offset)
+        except OSError:
+            self._log.sync_failed()
+            raise
+        self._log.mark_synced(dirty.offset)
 
     # Loading.
 

@@ -14,7 +14,7 @@ from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.records.cluster_metadata import ConfigRecord, PartitionRecord, TopicRecord
 from barnabas.wire.struct import Message
 from core_broker.context import Listener
-from core_broker.log.disk import Bytes, Disk
+from core_broker.log.disk import Bytes, Disk, FilePath
 from core_broker.metadata.image import ResourceType
 from core_broker.metadata.replay import MetadataError
 from core_broker.metadata.snapshot import newest
@@ -266,3 +266,37 @@ def test_ids_are_random_uuids_of_version_4(tmp_path: Path) -> None:
     ids = {store.new_uuid() for _ in range(100)}
     assert len(ids) == 100
     assert all(raw[6] >> 4 == 4 and raw[8] >> 6 == 2 and len(raw) == 16 for raw in ids)
+
+
+def test_a_change_whose_file_names_are_not_synced_is_refused_and_stands(tmp_path: Path) -> None:
+    disk = FailingDisk()
+    store = begun(tmp_path, disk)
+    store.snapshot()  # the next change begins a segment whose name no sync has seen
+    syncs = iter([False, True])
+    disk.fails = lambda call: call == "fdatasync" and next(syncs, False)
+    with pytest.raises(KafkaError, match="a power cut may undo it") as refused:
+        store.append([ConfigRecord(resource_type=ResourceType.TOPIC, resource_name="a", name="n", value="1")])
+    assert refused.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+    store.append([ConfigRecord(resource_type=ResourceType.TOPIC, resource_name="b", name="n", value="2")])
+    assert [resource.name for resource in store.image.configs] == ["a", "b"]
+    store.close()
+    assert opened(tmp_path).image.configs == store.image.configs
+
+
+def test_a_round_that_cannot_begin_leaves_nothing_behind(tmp_path: Path) -> None:
+    disk = FailingDisk()
+    store = begun(tmp_path, disk)
+    store.snapshot()
+    real_open, refused = disk.open_directory, [True]
+
+    def open_directory(path: FilePath) -> int:
+        if refused.pop() if refused else False:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return real_open(path)
+
+    disk.open_directory = open_directory  # type: ignore[method-assign]
+    with pytest.raises(KafkaError, match="Too many open files"):
+        store.append([ConfigRecord(resource_type=ResourceType.TOPIC, resource_name="a", name="n", value="1")])
+    store.append([ConfigRecord(resource_type=ResourceType.TOPIC, resource_name="b", name="n", value="2")])
+    store.close()
+    assert opened(tmp_path).image.configs == store.image.configs
