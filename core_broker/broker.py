@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TypeVar
 
-from barnabas.kernel.settings import Settings
+from barnabas.kernel.settings import SettingError, Settings
 from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.struct import Message
 from core_broker import listeners
+from core_broker.cleaner import Cleaner, CleanerSettings
 from core_broker.commit import GroupCommit
 from core_broker.configs.log import log_directory
 from core_broker.configs.relations import completed
@@ -31,18 +33,28 @@ from core_broker.metadata.image import ClusterImage
 from core_broker.metadata.producer_ids import ProducerIds
 from core_broker.metadata.store import DIRECTORY_NAME, MetadataStore
 from core_broker.metadata.topics import Node
+from core_broker.metrics.address import MetricsAddress
+from core_broker.metrics.histogram import Histogram
+from core_broker.metrics.listener import MetricsListener
+from core_broker.observer import Observer
 from core_broker.partition import Partition
+from core_broker.quotas.client_quotas import ClientQuotas
+from core_broker.quotas.connection_rates import AcceptLimits, ConnectionRates
+from core_broker.quotas.rate import Windows
 from core_broker.security.authorizer import AllowAll, Authorizer
 from core_broker.server import ConnectionLimits, Server, bind
 from core_broker.timeouts import Timeouts
 from core_broker.topic_settings import TopicSettings
 from core_broker.topics import Topic, Topics
+from core_broker.traffic import BrokerTraffic
 from core_broker.upkeep import Intervals, Upkeep
 from core_broker.writer import Writer
 
 logger = logging.getLogger(__name__)
 
 BACKGROUND_THREADS = 2
+MS_PER_S = 1000
+US_PER_S = 1_000_000
 Result = TypeVar("Result")
 
 
@@ -58,6 +70,7 @@ class Broker:
     transactions: TransactionCoordinator
     metadata: MetadataStore
     producer_ids: ProducerIds
+    cleaner: Cleaner
     _directory: LogDirectory
 
     def __init__(
@@ -85,8 +98,17 @@ class Broker:
         self._commits = GroupCommit(loop, self._disk)
         self._writer = Writer(loop)
         self._background = ThreadPoolExecutor(BACKGROUND_THREADS, thread_name_prefix="background")
-        self._server = Server(self, loop, _connection_limits(settings))
-        self.upkeep = Upkeep(self.topics.opened, self._stored, self.checkpoint, self.remove_deleted, clock_ms)
+        windows = _windows(settings, "quota")
+        self.traffic = BrokerTraffic()
+        self.metadata_times_us = Histogram()
+        self.metrics: MetricsListener | None = None
+        self.quotas = ClientQuotas(windows, _windows(settings, "controller.quota"))
+        self._connection_rates = ConnectionRates(windows)
+        self._server = Server(self, loop, _connection_limits(settings), self._connection_rates)
+        self._checkpointing = asyncio.Lock()
+        self.upkeep = Upkeep(
+            self.topics.opened, self._stored, self.checkpoint, self.remove_deleted, self._clean, clock_ms
+        )
 
     # Starting and stopping.
 
@@ -100,6 +122,7 @@ class Broker:
                 sock = undo.enter_context(bind(plan.listen.host, plan.listen.port, backlog))
                 sockets.append(sock)
                 self.listeners.append(plan.bound(*sock.getsockname()[:2]))
+            metrics_socket = self._bind_metrics(undo, backlog)
             directory = log_directory(self.settings)
             try:
                 self._directory = LogDirectory.open(directory, self._disk, node_id=self.node_id)
@@ -112,6 +135,8 @@ class Broker:
                     else "make room on the disk or repair it, then start again"
                 )
                 raise LogDirectoryError(f"the logs in {directory} cannot be opened: {problem}; {advice}") from problem
+            if metrics_socket is not None:
+                await self._serve_metrics(metrics_socket)
             for listener, sock in zip(self.listeners, sockets, strict=True):
                 await self._server.serve(listener, sock)
             undo.pop_all()
@@ -129,8 +154,30 @@ class Broker:
                 retention_ms=self.settings.integer("log.retention.check.interval.ms"),
                 checkpoint_ms=self.settings.integer("log.flush.offset.checkpoint.interval.ms"),
                 producers_ms=self.settings.integer("producer.id.expiration.check.interval.ms"),
+                cleaner_backoff_ms=lambda: self.cleaner.settings.backoff_ms,
             ),
         )
+
+    def _bind_metrics(self, undo: ExitStack, backlog: int) -> socket.socket | None:
+        url = self.settings.text_or_none("metrics.listener")
+        address = MetricsAddress.parse(url) if url else None
+        return None if address is None else undo.enter_context(bind(*address, backlog))
+
+    async def _serve_metrics(self, sock: socket.socket) -> None:
+        """Begins to count, and to tell. What that needs is loaded here: a broker without metrics does without it."""
+        try:
+            from core_broker.metrics.exposition import Exposition
+        except ImportError as problem:
+            raise SettingError(
+                "metrics.listener",
+                repr(self.settings.text("metrics.listener")),
+                f"metrics need a Python package that is not installed ({problem}); install barnabas[metrics]",
+            ) from None
+        per_partition = self.settings.boolean("metrics.per.partition")
+        self.metrics = MetricsListener(Exposition(self, self._server, self._commits, per_partition=per_partition).page)
+        self._take_quotas()
+        await self.metrics.serve(sock)
+        logger.info("metrics are at http://%s:%d/metrics", self.metrics.host, self.metrics.port)
 
     def _recover(self) -> None:
         self.cluster_id = self._directory.meta.cluster_id
@@ -144,20 +191,32 @@ class Broker:
         )
         self.metadata.begin(self.listeners, self.rack, unclean=not self._directory.was_clean)
         self.producer_ids = ProducerIds(self.metadata, self.apply)
+        self.cleaner = Cleaner(
+            self.loop,
+            self._compacted,
+            self._directory,
+            self.checkpoint,
+            self.clock_ms,
+            CleanerSettings.of(self.settings),
+        )
         self._take_dynamic_settings()
+        self._take_quotas()
         self.topics.follow(self.metadata.image)
+        self.transactions = TransactionCoordinator(self)
         self._settle_folders()
         self.groups = GroupCoordinator(self)
-        self.transactions = TransactionCoordinator(self)
         self.groups.start()
         self.transactions.start()
 
     async def stop(self) -> None:
         """Answers what is under way, makes everything durable, and leaves the mark that no recovery is needed."""
+        if self.metrics is not None:
+            await self.metrics.stop()
         await self._server.stop()
         self.transactions.close()
         self.groups.close()
         await self.upkeep.stop()
+        self.cleaner.close()
         await self._writer.drain()
         await self._commits.drain()
         self._end_threads()
@@ -188,15 +247,19 @@ class Broker:
         The caller holds `metadata.exclusive`.
         """
         before = self.metadata.image
+        started_s = time.perf_counter()
         try:
             await self.metadata.append_off_loop(records)
         finally:
             # A change that could not be promised may stand all the same.
             self._follow(before)
+            self.metadata_times_us.add(int((time.perf_counter() - started_s) * US_PER_S))
 
     def _follow(self, before: ClusterImage) -> None:
         if self.metadata.image.configs is not before.configs:
             self._take_dynamic_settings()
+        if self.metadata.image.client_quotas is not before.client_quotas:
+            self._take_quotas()
         for topic in self.topics.follow(self.metadata.image):
             self._remove(topic)
         if self.metadata.image.topics is not before.topics:
@@ -218,9 +281,13 @@ class Broker:
 
     async def checkpoint(self) -> None:
         """Writes down from where a recovery would have to start, and where each log begins."""
-        checkpoint = self._directory.begin_checkpoints(*self._opened())
-        await self.loop.run_in_executor(self._background, checkpoint.write)
-        checkpoint.end()
+        async with self._checkpointing:
+            checkpoint = self._directory.begin_checkpoints(*self._opened())
+            await self.loop.run_in_executor(self._background, checkpoint.write)
+            checkpoint.end()
+
+    async def _clean(self) -> None:
+        await self.cleaner.clean()
 
     def _opened(self) -> tuple[dict[TopicPartition, PartitionLog], dict[TopicPartition, int]]:
         logs: dict[TopicPartition, PartitionLog] = {}
@@ -235,9 +302,22 @@ class Broker:
         """What can be changed while the broker runs and is not a matter of topics."""
         effective = broker_config(self.settings, self.metadata.image, self.node_id).effective()
         self._server.limits = _connection_limits(effective)
+        self._connection_rates.configure(_accept_limits(effective, self.listeners))
+        self.cleaner.configure(CleanerSettings.of(effective))
+        self.verifies_transactions = effective.boolean("transaction.partition.verification.enable")
         self._producer_id_expiration_ms = effective.integer("producer.id.expiration.ms")
         for partition in self.topics.opened():
             partition.log.producer_id_expiration_ms = self._producer_id_expiration_ms
+
+    def _take_quotas(self) -> None:
+        self.quotas.follow(self.metadata.image)
+        self._connection_rates.follow(self.metadata.image)
+        counting = self.metrics is not None
+        if self._server.observer is None or not counting:
+            observed = counting or self.quotas.active
+            self._server.observer = Observer(self.quotas, counting=counting) if observed else None
+        if self._connection_rates.has_names:
+            self._server.spawn(self._connection_rates.look_up())
 
     # Partitions.
 
@@ -271,7 +351,13 @@ class Broker:
 
     def _stored(self) -> Iterator[Partition]:
         """Every partition that has data. One that nobody has used since the start is opened: its records grow old all the same."""
-        for key in list(self.topics.every()):
+        return self._with_data(self.topics.every())
+
+    def _compacted(self) -> Iterator[Partition]:
+        return self._with_data(self.topics.compacted())
+
+    def _with_data(self, keys: Iterable[TopicPartition]) -> Iterator[Partition]:
+        for key in list(keys):
             try:
                 partition = self.topics.partition(*key) if self._directory.has_folder(key) else None
             except KafkaError:
@@ -295,10 +381,15 @@ class Broker:
                 ErrorCode.KAFKA_STORAGE_ERROR,
                 f"the broker could not open the log of {topic.name}-{index}: {problem}; retry when the disk has recovered",
             ) from problem
-        return Partition(topic.name, topic.id, index, log, topic.settings, self._writer, self._commits)
+        partition = Partition(topic.name, topic.id, index, log, topic.settings, self._writer, self._commits)
+        partition.traffic = topic.traffic
+        if log.producers.has_open_transactions:
+            self.transactions.examine(partition)
+        return partition
 
     def _remove(self, topic: Topic) -> None:
         """Takes a deleted topic's folders out of the way at once; another thread removes the files later."""
+        self.traffic.deleted.add(topic.traffic)
         remove_at_ms = self.clock_ms() + topic.settings.log.file_delete_delay_ms
         for index, partition in enumerate(topic.partitions):
             key = TopicPartition(topic.name, index)
@@ -329,6 +420,20 @@ def _connection_limits(settings: Settings) -> ConnectionLimits:
         per_host_overrides={host.strip(): int(limit) for host, _, limit in pairs},
         send_buffer_bytes=_buffer_bytes(settings, "socket.send.buffer.bytes"),
         receive_buffer_bytes=_buffer_bytes(settings, "socket.receive.buffer.bytes"),
+    )
+
+
+def _accept_limits(settings: Settings, known: Sequence[Listener]) -> AcceptLimits:
+    names = {listener.name: f"listener.name.{listener.name.lower()}.max.connection.creation.rate" for listener in known}
+    return AcceptLimits(
+        total=settings.integer("max.connection.creation.rate"),
+        listeners={listener: settings.integer(name) for listener, name in names.items() if settings.is_given(name)},
+    )
+
+
+def _windows(settings: Settings, prefix: str) -> Windows:
+    return Windows(
+        settings.integer(f"{prefix}.window.num"), settings.integer(f"{prefix}.window.size.seconds") * MS_PER_S
     )
 
 

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from core_broker.log.disk import Disk
 from core_broker.log.unsynced import DirtyFiles
+from core_broker.metrics.histogram import Histogram
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +25,8 @@ SLOW_SYNCFS_S = 0.02
 
 AVOID_SYNCFS_S = 5.0
 """...and for so long each file is synced by itself again."""
+
+US_PER_S = 1_000_000
 
 RETRY_AFTER_FAILURE_S = 1.0
 """A full disk or a lost volume comes back in its own time; until then a sync a second costs nothing."""
@@ -77,6 +80,7 @@ class GroupCommit:
         self._jobs: SimpleQueue[list[int] | None] = SimpleQueue()
         self._idle = asyncio.Event()
         self._idle.set()
+        self.round_times_us = Histogram()
         self._thread = threading.Thread(target=self._work, name="committer", daemon=True)
         self._thread.start()
 
@@ -113,7 +117,8 @@ class GroupCommit:
                 self._round.append((partition, dirty.offset))
         self._jobs.put(files)
 
-    def _end_round(self, error: OSError | None) -> None:
+    def _end_round(self, error: OSError | None, seconds: float) -> None:
+        self.round_times_us.add(int(seconds * US_PER_S))
         finished, self._round = self._round, []
         for partition, end_offset in finished:
             if error is None:
@@ -133,12 +138,13 @@ class GroupCommit:
     def _work(self) -> None:
         while (files := self._jobs.get()) is not None:
             error: OSError | None = None
+            started_s = time.perf_counter()
             try:
                 self._sync.sync(files)
             except OSError as problem:
                 logger.error("cannot make %d files durable: %s; their last writes are refused", len(files), problem)
                 error = problem
             try:
-                self._loop.call_soon_threadsafe(self._end_round, error)
+                self._loop.call_soon_threadsafe(self._end_round, error, time.perf_counter() - started_s)
             except RuntimeError:  # the loop was closed under us: the broker is gone, nobody waits for the round
                 return

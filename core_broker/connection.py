@@ -7,12 +7,14 @@ import logging
 import struct
 from collections import deque
 from collections.abc import Coroutine
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
 from barnabas.wire.codec import WireError
-from core_broker.context import Listener, RequestContext
+from core_broker.context import ConnectionMembers, Listener, RequestContext
 from core_broker.deferred import CLOSE, Deferred
 from core_broker.dispatch import Call, CloseConnection, UnsupportedApi
+from core_broker.observer import Observation, Observer, timed
 from core_broker.receive_buffer import FrameError, ReceiveBuffer
 from core_broker.security.principal import ANONYMOUS
 from core_broker.send_queue import Piece, SendQueue
@@ -42,7 +44,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def __init__(self, server: Server, listener: Listener) -> None:
         self._server = server
-        self._listener = listener
+        self.listener = listener
         self._buffer = ReceiveBuffer(server.frame_max_bytes)
         self._transport: asyncio.Transport | None = None
         self._sending: SendQueue | None = None
@@ -50,15 +52,17 @@ class Connection(asyncio.BufferedProtocol):
         self._closing = False
         self._processing = False
         self._reading = True
+        self._muted: asyncio.TimerHandle | None = None
         self._exchanges: deque[Exchange] = deque()
         self._unsent: list[Piece] = []
         self._unsent_bytes = 0
         self.host = ""
         self.port = 0
         self.last_active = server.loop.time()
+        self._members = ConnectionMembers()
 
     def __str__(self) -> str:
-        return f"{self.host}:{self.port} on listener {self._listener.name}"
+        return f"{self.host}:{self.port} on listener {self.listener.name}"
 
     # The transport's calls.
 
@@ -69,10 +73,15 @@ class Connection(asyncio.BufferedProtocol):
         sock = transport.get_extra_info("socket")
         self._server.tune(sock)
         self._sending = SendQueue(self._server.loop, sock.fileno(), self._sent, self._transport.abort)
+        delay_ms = self._server.rate_limited(self, self.listener)
+        if delay_ms is None:
+            return
         refusal = self._server.admit(self)
         if refusal is not None:
             logger.warning("connection from %s refused: %s", self, refusal)
             self.close()
+        elif delay_ms > 0:
+            self.mute(delay_ms)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._buffer.room()
@@ -91,6 +100,8 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._closing = True
         self._transport = None
+        if self._muted is not None:
+            self._muted.cancel()
         self._server.forget(self)
         for exchange in self._exchanges:
             if exchange.deferred is not None and exchange.deferred.abandon is not None:
@@ -114,6 +125,28 @@ class Connection(asyncio.BufferedProtocol):
         self._closing = True
         if self._transport is not None:
             self._transport.abort()
+
+    def turn_away(self, delay_ms: int) -> None:
+        """Ends the connection after a while, and looks at nothing that arrives meanwhile: its client need not hurry to come back."""
+        self._closing = True
+        if self._transport is not None:
+            self._transport.pause_reading()
+            self._server.loop.call_later(delay_ms / 1000, self.abort)
+
+    def mute(self, pause_ms: int) -> None:
+        """Looks at no request for a while; answers still go out. Of two pauses the one that ends later counts."""
+        loop = self._server.loop
+        until = loop.time() + pause_ms / 1000
+        if self._muted is not None:
+            if self._muted.when() >= until:
+                return
+            self._muted.cancel()
+        self._muted = loop.call_at(until, self._unmute)
+
+    def _unmute(self) -> None:
+        self._muted = None
+        if not self._busy and not self._closing:
+            self.process()
 
     def idle_since(self) -> float | None:
         """When the client last said something, or None while one of its requests is being served."""
@@ -151,15 +184,30 @@ class Connection(asyncio.BufferedProtocol):
         return (
             self._busy
             or self._closing
+            or self._muted is not None
             or len(self._exchanges) >= OVERLAPPED_REQUESTS_MAX
             or (self._sending is not None and self._sending.blocked)
         )
 
     def _serve(self, frame: memoryview) -> None:
+        observer = self._server.observer
+        started_s = 0.0 if observer is None else perf_counter()
         call = self._server.dispatcher.call(frame)
         context = RequestContext(
-            call.key, call.version, call.correlation_id, call.client_id, ANONYMOUS, self._listener, self.host
+            call.key,
+            call.version,
+            call.correlation_id,
+            call.client_id,
+            ANONYMOUS,
+            self.listener,
+            self.host,
+            members=self._members,
         )
+        if observer is not None:
+            number = call.endpoint.requests
+            call.endpoint.requests = number + 1
+            if observer.quotas.active or not number % call.endpoint.sample_every:
+                call = self._observe(observer, call, context, len(frame), started_s)
         try:
             result = call.endpoint.handle(self._server.broker, context, call.request)
         except CloseConnection as reason:
@@ -169,19 +217,37 @@ class Connection(asyncio.BufferedProtocol):
             logger.exception("%s from %s failed; the connection is closed", call, self)
             self.close()
         else:
+            if call.observation is not None:
+                call.observation.handled()
             if call.endpoint.is_coroutine:
                 self._run(call, result)
             elif type(result) is Deferred:
                 self._wait(call, result)
-            elif result is not None and not self._exchanges:
+            elif result is None:
+                self._unanswered(call)
+            elif not self._exchanges:
                 self._write(call, result)
-            elif result is not None:
+            else:
                 self._exchanges.append(Exchange(self, call, None, result))
+
+    def _observe(
+        self, observer: Observer, call: Call, context: RequestContext, size_bytes: int, started_s: float
+    ) -> Call:
+        observation = observer.begin(context, call.request, size_bytes, started_s)
+        # How long the request lay in the buffer, as exactly as the loop's clock tells.
+        waited_s = self._server.loop.time() - self.last_active - (perf_counter() - started_s)
+        observation.arrived_s -= max(0.0, waited_s)
+        context.observation = observation
+        if observation.throttle_ms > 0:
+            self.mute(observation.throttle_ms)
+        return Call(*call[:-1], observation)
 
     def _run(self, call: Call, handler: Coroutine[Any, Any, Any]) -> None:
         """A handler written as a coroutine: the way of APIs that are not hot."""
         deferred: Deferred[Any] = Deferred()
         self._wait(call, deferred)
+        if call.observation is not None:
+            handler = _awaiting(handler, call.observation)
         task = self._server.loop.create_task(handler)
         self._server.tasks.add(task)
 
@@ -221,13 +287,22 @@ class Connection(asyncio.BufferedProtocol):
                 self.close()
             elif exchange.response is not None:
                 self._write(exchange.call, exchange.response)
+            else:
+                self._unanswered(exchange.call)
         if not self._busy:
             self.process()
+
+    def _unanswered(self, call: Call) -> None:
+        """A request that wants no answer is done."""
+        if call.observation is not None:
+            call.observation.end(None)
 
     def _write(self, call: Call, response: Any) -> None:
         if self._transport is None:
             return
         endpoint = call.endpoint
+        if call.observation is not None:
+            self._tell_pause(call.observation, response)
         try:
             chunks = endpoint.encode(response)
         except WireError:
@@ -245,6 +320,13 @@ class Connection(asyncio.BufferedProtocol):
         self._unsent_bytes += size
         if not self._processing or self._unsent_bytes > ANSWERS_TOGETHER_MAX_BYTES:
             self._send()
+        if call.observation is not None:
+            call.observation.end(response)
+
+    def _tell_pause(self, observation: Observation, response: Any) -> None:
+        pause_ms = observation.answer(response)
+        if pause_ms > 0:
+            self.mute(pause_ms)
 
     def _send(self) -> None:
         """Hands over the answers of one turn together: a client that sends many requests at once gets one packet back."""
@@ -293,8 +375,14 @@ class Exchange:
             self._connection.go_on()
 
     def resolved(self, response: object) -> None:
+        if self.call.observation is not None:
+            self.call.observation.answered_s = perf_counter()
         self.response = response
         self.answered = True
         self.deferred = None
         self._connection.flush()
         self.released()
+
+
+async def _awaiting(handler: Coroutine[Any, Any, Any], observation: Observation) -> Any:
+    return await timed(handler, observation)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from core_broker.security.principal import Principal
+
+if TYPE_CHECKING:
+    from core_broker.observer import Observation
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,15 @@ class Listener:
     advertised_port: int
 
 
+class ConnectionMembers:
+    """How many members of groups a connection has made that are still there."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
 @dataclass(slots=True)
 class RequestContext:
     api_key: int
@@ -27,3 +40,5 @@ class RequestContext:
     principal: Principal
     listener: Listener
     host: str
+    observation: Observation | None = None
+    members: ConnectionMembers = field(default_factory=ConnectionMembers)

@@ -6,7 +6,7 @@ import importlib
 import inspect
 import logging
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from barnabas.wire import apis, codec
@@ -14,6 +14,7 @@ from barnabas.wire.codec import WireError
 from barnabas.wire.decoding import skip_tags
 from core_broker.apis.table import SERVED
 from core_broker.context import RequestContext
+from core_broker.observer import SAMPLE_EVERY, Observation
 
 if TYPE_CHECKING:
     from core_broker.broker import Broker
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 API_VERSIONS_KEY = 18
+HOT_KEYS = frozenset((0, 1))
+"""Produce and Fetch, of which there are many in a second."""
 
 Handler = Callable[["Broker", RequestContext, Any], Any]
 Chunks = list[Any]
@@ -49,6 +52,8 @@ class Endpoint:
         "handle",
         "is_coroutine",
         "name",
+        "requests",
+        "sample_every",
     )
 
     def __init__(self, key: int, version: int, handle: Handler) -> None:
@@ -59,6 +64,9 @@ class Endpoint:
         self.encode: Callable[[Any], Chunks] = codec.chunk_encoder(apis.response_class(key), version)
         self.flexible_request_header = apis.request_header_version(key, version) >= 2
         self.flexible_response_header = apis.response_header_version(key, version) >= 1
+        self.requests = 0
+        """Counted while somebody observes."""
+        self.sample_every = SAMPLE_EVERY if key in HOT_KEYS else 1
 
 
 class Call(NamedTuple):
@@ -70,6 +78,7 @@ class Call(NamedTuple):
     correlation_id: int
     client_id: str | None
     request: Any
+    observation: Observation | None = None
 
     def __str__(self) -> str:
         return f"{self.endpoint.name} v{self.version} (client id {self.client_id!r})"
@@ -81,6 +90,11 @@ class Dispatcher:
     def __init__(self) -> None:
         self._endpoints: dict[tuple[int, int], Endpoint] = {}
         self._client_ids: dict[bytes, str] = {}
+
+    def endpoints(self) -> Iterator[tuple[int, int, Endpoint]]:
+        """What clients have used so far: the key, the version, and how it is served."""
+        for (key, version), endpoint in self._endpoints.items():
+            yield key, version, endpoint
 
     def call(self, frame: memoryview) -> Call:
         """Reads a frame: the header, then the body by the declaration of its version."""

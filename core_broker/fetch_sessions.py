@@ -106,6 +106,10 @@ class FetchSessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
+    def partitions(self) -> int:
+        """How many partitions the sessions hold together."""
+        return sum(len(session.targets) for session in self._sessions.values())
+
     def resolve(self, request: FetchRequest, version: int) -> Fetch:
         """Works out which partitions the request asks for; raises the session errors of the protocol."""
         by_id = version >= TOPIC_ID_VERSION
@@ -143,6 +147,15 @@ class FetchSessions:
             return Fetch([], None, incremental=False)
         session.epoch = 1 if session.epoch == EPOCH_MAX else session.epoch + 1
         return Fetch(list(session.targets.values()), session, incremental=True)
+
+    def throttled(self, fetch: Fetch) -> int:
+        """The session of a client that gets nothing for now: it goes on where it was, or was not begun at all."""
+        if fetch.session is None:
+            return 0
+        if not fetch.incremental:
+            self._sessions.pop(fetch.session.id, None)
+            return 0
+        return fetch.session.id
 
     def _open(self, by_id: bool) -> FetchSession | None:
         now_ms = self._clock_ms()

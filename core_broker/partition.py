@@ -16,6 +16,7 @@ from core_broker.log.producer_state import Origin
 from core_broker.log.staged import Staged
 from core_broker.log.unsynced import DirtyFiles
 from core_broker.topic_settings import TopicSettings
+from core_broker.traffic import Traffic
 from core_broker.writer import INLINE_WRITE_MAX_BYTES, Writer
 
 logger = logging.getLogger(__name__)
@@ -149,6 +150,8 @@ class Partition:
         self.deleted = False
         self.high_watermark = log.log_end_offset
         self.watchers: dict[Watcher, None] = {}
+        self.traffic = Traffic()
+        """Shared by all partitions of the topic, once the broker has opened this one."""
         self._writer = writer
         self._commits = commits
         self._queue: deque[Append] = deque()
@@ -214,6 +217,10 @@ class Partition:
         if self.log.log_start_offset != before:
             self.notify()
 
+    def flush(self) -> None:
+        """Asks for a sync of all that was appended so far."""
+        self._commits.request(self)
+
     def flush_if_due(self, now_ms: int) -> None:
         """What flush.ms asks for: a sync after that time at the latest."""
         if self.log.recovery_point == self.log.log_end_offset:
@@ -226,6 +233,7 @@ class Partition:
 
     def append(self, append: Append) -> None:
         """Takes a checked batch. Unless it is finished when this returns, the rest follows from commit rounds and threads."""
+        self.traffic.produces += 1
         if self._writing is not None:
             self._queue.append(append)
         else:
@@ -281,6 +289,9 @@ class Partition:
     def _publish(self, append: Append, staged: Staged) -> None:
         self.log.publish(staged)
         size_bytes = len(append.records)
+        traffic = self.traffic
+        traffic.bytes_in += size_bytes
+        traffic.messages_in += append.header.record_count
         if self.durable:
             self._uncommitted_bytes += size_bytes
             self._commits.request(self)

@@ -21,6 +21,10 @@ class Timeouts:
         self._deadlines: dict[Expiring, float] = {}
         self._sweep: asyncio.TimerHandle | None = None
 
+    def __len__(self) -> int:
+        """How many requests wait."""
+        return len(self._deadlines)
+
     def watch(self, timeout_ms: int, item: Expiring) -> None:
         self._deadlines[item] = self._loop.time() + timeout_ms / 1000
         if self._sweep is None:

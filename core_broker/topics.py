@@ -8,10 +8,11 @@ from core_broker.log.checkpoints import TopicPartition
 from core_broker.metadata.image import ClusterImage, ConfigResource, ResourceType, TopicImage
 from core_broker.partition import Partition
 from core_broker.topic_settings import TopicSettings
+from core_broker.traffic import Traffic
 
 
 class Topic:
-    __slots__ = ("configs", "id", "name", "partitions", "settings")
+    __slots__ = ("configs", "id", "name", "partitions", "settings", "traffic")
 
     def __init__(self, image: TopicImage, configs: tuple[object, ...], settings: TopicSettings) -> None:
         self.name = image.name
@@ -19,6 +20,7 @@ class Topic:
         self.configs = configs
         self.settings = settings
         self.partitions: list[Partition | None] = [None] * len(image.partitions)
+        self.traffic = Traffic()
 
 
 OpenPartition = Callable[[Topic, int], Partition]
@@ -46,6 +48,12 @@ class Topics:
             return None
         return found.partitions[index] or self._open(found, index)
 
+    def find(self, name: str) -> Topic | None:
+        return self._topics.get(name)
+
+    def all(self) -> list[Topic]:
+        return list(self._topics.values())
+
     def opened(self) -> Iterator[Partition]:
         """Every partition that is open. Safe while others are opened or deleted."""
         for topic in list(self._topics.values()):
@@ -57,6 +65,13 @@ class Topics:
         for topic in self._topics.values():
             for index in range(len(topic.partitions)):
                 yield TopicPartition(topic.name, index)
+
+    def compacted(self) -> Iterator[TopicPartition]:
+        """Those whose cleanup.policy includes `compact`."""
+        for topic in self._topics.values():
+            if topic.settings.log.compacts:
+                for index in range(len(topic.partitions)):
+                    yield TopicPartition(topic.name, index)
 
     def follow(self, image: ClusterImage) -> list[Topic]:
         """Takes over a new image; returns the topics that it no longer has, for the caller to remove."""

@@ -17,12 +17,19 @@ PARTITIONS_PER_TURN = 50
 FLUSH_LOOK_INTERVAL_MS = 1000
 """How late a flush asked for with flush.ms may come."""
 
+INTERVAL_LOOK_MS = 1000
+"""How late a changed interval may be noticed."""
+
+INTERVAL_MIN_MS = 10
+"""A setting of 0 must not become a busy loop."""
+
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
     retention_ms: int
     checkpoint_ms: int
     producers_ms: int
+    cleaner_backoff_ms: Callable[[], int]  # it may change while the broker runs
 
 
 class Upkeep:
@@ -34,23 +41,26 @@ class Upkeep:
         stored: Callable[[], Iterable[Partition]],
         checkpoint: Callable[[], Awaitable[None]],
         remove_deleted: Callable[[], None],
+        clean: Callable[[], Awaitable[None]],
         clock_ms: Callable[[], int],
     ) -> None:
         self._opened = opened
         self._stored = stored
         self._checkpoint = checkpoint
         self._remove_deleted = remove_deleted
+        self._clean = clean
         self._clock_ms = clock_ms
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self, loop: asyncio.AbstractEventLoop, intervals: Intervals) -> None:
-        jobs: list[tuple[Callable[[], Awaitable[None]], int]] = [
+        jobs: list[tuple[Callable[[], Awaitable[None]], int | Callable[[], int]]] = [
             (self.apply_retention, intervals.retention_ms),
             (self.checkpoint, intervals.checkpoint_ms),
             (self.forget_producers, intervals.producers_ms),
             (self.flush, FLUSH_LOOK_INTERVAL_MS),
+            (self.clean, intervals.cleaner_backoff_ms),
         ]
-        self._tasks = [loop.create_task(self._repeat(job, interval_ms)) for job, interval_ms in jobs]
+        self._tasks = [loop.create_task(self._repeat(job, interval)) for job, interval in jobs]
 
     async def stop(self) -> None:
         for task in self._tasks:
@@ -82,13 +92,30 @@ class Upkeep:
         async for partition in _in_turns(self._opened()):
             partition.flush_if_due(self._clock_ms())
 
-    async def _repeat(self, job: Callable[[], Awaitable[None]], interval_ms: int) -> None:
+    async def clean(self) -> None:
+        """Compacts what is dirty enough. It takes as long as it takes; the other jobs go on meanwhile."""
+        await self._clean()
+
+    async def _repeat(self, job: Callable[[], Awaitable[None]], interval: int | Callable[[], int]) -> None:
         while True:
-            await asyncio.sleep(interval_ms / 1000)
+            interval_ms = await _pass_time(interval)
             try:
                 await job()
             except Exception:
                 logger.exception("upkeep failed; it is tried again in %d ms", interval_ms)
+
+
+async def _pass_time(interval: int | Callable[[], int]) -> int:
+    """Waits for an interval in ms, which may change meanwhile; returns what it was in the end."""
+    if isinstance(interval, int):
+        await asyncio.sleep(interval / 1000)
+        return interval
+    waited_ms = 0
+    while waited_ms < (interval_ms := max(interval(), INTERVAL_MIN_MS)):
+        step_ms = min(interval_ms - waited_ms, INTERVAL_LOOK_MS)
+        await asyncio.sleep(step_ms / 1000)
+        waited_ms += step_ms
+    return interval_ms
 
 
 async def _in_turns(partitions: Iterable[Partition]) -> AsyncIterator[Partition]:

@@ -14,7 +14,6 @@ from barnabas.wire.batch import (
     LENGTH_OVERHEAD_BYTES,
     MAGIC,
     NO_TIMESTAMP,
-    TRANSACTIONAL,
     BatchHeader,
     Record,
     build_batch,
@@ -111,8 +110,8 @@ def check_batch(records: memoryview, header: BatchHeader, rules: TopicRules, now
         raise KafkaError(
             ErrorCode.CORRUPT_MESSAGE, "the record batch does not match its checksum: it was damaged on its way"
         )
-    if header.attributes & (CONTROL | TRANSACTIONAL):
-        raise _only_for_the_broker(header)
+    if header.attributes & CONTROL:
+        raise KafkaError(ErrorCode.INVALID_RECORD, "only the broker itself writes control batches")
     if header.producer_id >= 0 and header.base_sequence < 0:
         raise KafkaError(
             ErrorCode.INVALID_RECORD, f"producer {header.producer_id} sent the sequence number {header.base_sequence}"
@@ -129,12 +128,6 @@ def check_batch(records: memoryview, header: BatchHeader, rules: TopicRules, now
     if not (earliest <= header.base_timestamp <= latest and earliest <= header.max_timestamp <= latest):
         _check_header_timestamps(header, rules, now_ms)
     return header
-
-
-def _only_for_the_broker(header: BatchHeader) -> KafkaError:
-    if header.is_control:
-        return KafkaError(ErrorCode.INVALID_RECORD, "only the broker itself writes control batches")
-    return KafkaError(ErrorCode.INVALID_TXN_STATE, "the batch belongs to a transaction that this broker did not begin")
 
 
 def open_batch(records: memoryview, header: BatchHeader, rules: TopicRules, now_ms: int) -> memoryview:
@@ -171,6 +164,7 @@ def _recompressed(records: list[Record], header: BatchHeader, rules: TopicRules)
         compression=rules.compression or Compression.NONE,
         level=rules.compression_level,
         log_append_time=header.max_timestamp if header.is_log_append_time else None,
+        transactional=header.is_transactional,
         producer_id=header.producer_id,
         producer_epoch=header.producer_epoch,
         base_sequence=header.base_sequence,

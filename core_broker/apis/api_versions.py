@@ -56,5 +56,6 @@ def handle(broker: Broker, context: RequestContext, request: ApiVersionsRequest)
         finalized_features=[
             FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
             for name, level in image.features.items()
+            if level > 0
         ],
     )

@@ -32,6 +32,13 @@ _CLUSTER_OPERATIONS: Final = (
     Operation.ALTER_CONFIGS,
     Operation.IDEMPOTENT_WRITE,
 )
+_GROUP_OPERATIONS: Final = (
+    Operation.READ,
+    Operation.DELETE,
+    Operation.DESCRIBE,
+    Operation.DESCRIBE_CONFIGS,
+    Operation.ALTER_CONFIGS,
+)
 
 
 def topic_operations(broker: Broker, context: RequestContext, topic: str) -> int:
@@ -40,6 +47,10 @@ def topic_operations(broker: Broker, context: RequestContext, topic: str) -> int
 
 def cluster_operations(broker: Broker, context: RequestContext) -> int:
     return _allowed(broker, context, _CLUSTER_OPERATIONS, ResourceType.CLUSTER, CLUSTER_NAME)
+
+
+def group_operations(broker: Broker, context: RequestContext, group_id: str) -> int:
+    return _allowed(broker, context, _GROUP_OPERATIONS, ResourceType.GROUP, group_id)
 
 
 def _allowed(

@@ -1,8 +1,8 @@
-"""CreatePartitions (key 37), versions 0 to 3. v2 flexible; v3 may be throttled."""
+"""CreatePartitions (key 37), versions 0 to 3. v2 flexible; v3 may be refused by a quota."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.messages.create_partitions import (
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from core_broker.broker import Broker
 
 
+STRICT_QUOTA_VERSION: Final = 3
+
+
 async def handle(broker: Broker, context: RequestContext, request: CreatePartitionsRequest) -> CreatePartitionsResponse:
+    quota = broker.quotas.mutations(context, strict_since=STRICT_QUOTA_VERSION)
     twice = repeated(topic.name for topic in request.topics)
     results = [
         CreatePartitionsTopicResult(
@@ -35,7 +39,7 @@ async def handle(broker: Broker, context: RequestContext, request: CreatePartiti
             if not broker.authorizer.allows(context, Operation.ALTER, ResourceType.TOPIC, topic.name):
                 results.append(_forbidden(topic.name))
                 continue
-            result, additions = add_partitions(broker.metadata.image, broker.metadata.node, topic)
+            result, additions = add_partitions(broker.metadata.image, broker.metadata.node, topic, quota.charge)
             results.append(result)
             records.extend(additions)
         if not request.validate_only:
@@ -45,7 +49,7 @@ async def handle(broker: Broker, context: RequestContext, request: CreatePartiti
                 for result in results:
                     if result.error_code == ErrorCode.NONE:
                         result.error_code, result.error_message = error.code, error.message
-    return CreatePartitionsResponse(results=results)
+    return CreatePartitionsResponse(throttle_time_ms=quota.throttle_ms(), results=results)
 
 
 def _forbidden(name: str) -> CreatePartitionsTopicResult:

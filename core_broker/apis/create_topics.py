@@ -1,8 +1,10 @@
-"""CreateTopics (key 19), versions 2 to 7. v4 defaults (-1); v5 flexible, the answer has the configuration; v7 topic ids."""
+"""CreateTopics (key 19), versions 2 to 7. v4 defaults (-1); v5 flexible, the answer has the configuration;
+v6 may be refused by a quota; v7 topic ids.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.messages.create_topics import CreatableTopicResult, CreateTopicsRequest, CreateTopicsResponse
@@ -15,11 +17,15 @@ if TYPE_CHECKING:
     from core_broker.broker import Broker
 
 
+STRICT_QUOTA_VERSION: Final = 6
+
+
 async def handle(broker: Broker, context: RequestContext, request: CreateTopicsRequest) -> CreateTopicsResponse:
+    quota = broker.quotas.mutations(context, strict_since=STRICT_QUOTA_VERSION)
     twice = repeated(topic.name for topic in request.topics)
     results = [_named_twice(name) for name in sorted(twice)]
     async with broker.metadata.exclusive:
-        creation = TopicCreation(broker.metadata.image, topic_rules(broker))
+        creation = TopicCreation(broker.metadata.image, topic_rules(broker), quota.charge)
         for topic in request.topics:
             if topic.name in twice:
                 continue
@@ -35,7 +41,7 @@ async def handle(broker: Broker, context: RequestContext, request: CreateTopicsR
                 await broker.apply(creation.records)
             except KafkaError as error:
                 _fail(results, error)
-    return CreateTopicsResponse(topics=results)
+    return CreateTopicsResponse(throttle_time_ms=quota.throttle_ms(), topics=results)
 
 
 def _may_create(broker: Broker, context: RequestContext, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""DeleteTopics (key 20), versions 1 to 6. v3 says when deletion is switched off; v4 flexible; v5 messages; v6 by id."""
+"""DeleteTopics (key 20), versions 1 to 6. v3 says when deletion is switched off; v4 flexible; v5 messages, may be refused by a quota; v6 by id."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from barnabas.wire.messages.delete_topics import (
 from barnabas.wire.struct import Message
 from core_broker.context import RequestContext
 from core_broker.metadata.image import ClusterImage
-from core_broker.metadata.topics import delete_topic, repeated
+from core_broker.metadata.topics import Charge, delete_topic, repeated
 from core_broker.security.authorizer import Operation, ResourceType
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 BY_ID_VERSION: Final = 6
 DELETION_DISABLED_VERSION: Final = 3
+STRICT_QUOTA_VERSION: Final = 5
 
 
 async def handle(broker: Broker, context: RequestContext, request: DeleteTopicsRequest) -> DeleteTopicsResponse:
@@ -31,6 +32,7 @@ async def handle(broker: Broker, context: RequestContext, request: DeleteTopicsR
         asked = [DeleteTopicState(name=name) for name in request.topic_names]
     if not broker.settings.boolean("delete.topic.enable"):
         return _switched_off(context.version, asked)
+    quota = broker.quotas.mutations(context, strict_since=STRICT_QUOTA_VERSION)
     async with broker.metadata.exclusive:
         image = broker.metadata.image
         identities = [_identity(image, topic) for topic in asked]
@@ -40,7 +42,7 @@ async def handle(broker: Broker, context: RequestContext, request: DeleteTopicsR
         records: list[Message] = []
         for topic, identity in zip(asked, identities, strict=True):
             if identity not in twice:
-                result, removal = _delete(broker, context, image, topic)
+                result, removal = _delete(broker, context, image, topic, quota.charge)
                 results.append(result)
                 records.extend(removal)
         try:
@@ -49,11 +51,11 @@ async def handle(broker: Broker, context: RequestContext, request: DeleteTopicsR
             for result in results:
                 if result.error_code == ErrorCode.NONE:
                     result.error_code, result.error_message = error.code, error.message
-    return DeleteTopicsResponse(responses=results)
+    return DeleteTopicsResponse(throttle_time_ms=quota.throttle_ms(), responses=results)
 
 
 def _delete(
-    broker: Broker, context: RequestContext, image: ClusterImage, asked: DeleteTopicState
+    broker: Broker, context: RequestContext, image: ClusterImage, asked: DeleteTopicState, charge: Charge
 ) -> tuple[DeletableTopicResult, list[Message]]:
     allows = broker.authorizer.allows
     result, records = delete_topic(image, asked)
@@ -65,6 +67,12 @@ def _delete(
         return _forbidden(None, asked.topic_id), []
     if not allows(context, Operation.DELETE, ResourceType.TOPIC, name):
         return _forbidden(name, asked.topic_id), []
+    if records:
+        try:
+            charge(len(image.topics[name].partitions))
+        except KafkaError as error:
+            result.error_code, result.error_message = error.code, error.message
+            return result, []
     return result, records
 
 

@@ -28,6 +28,7 @@ from core_broker.fetch_sessions import Fetch, Target
 from core_broker.log.reader import ColdRead
 from core_broker.partition import Partition
 from core_broker.security.authorizer import Operation, ResourceType
+from core_broker.traffic import Traffic
 
 if TYPE_CHECKING:
     from core_broker.broker import Broker
@@ -36,6 +37,9 @@ logger = logging.getLogger(__name__)
 
 READ_COMMITTED = 1
 NO_RECORDS = b""
+RESPONSE_HEAD_BYTES = 20
+RESPONSE_PARTITION_BYTES = 60
+"""What a quota counts of an answer beside its records, about."""
 _partition_data = maker(PartitionData)
 
 
@@ -57,6 +61,8 @@ class FetchWork:
         "_context",
         "_deferred",
         "_fetch",
+        "_left",
+        "_min_bytes",
         "_parked_on",
         "_request",
         "_results",
@@ -69,8 +75,12 @@ class FetchWork:
         self._request = request
         self._fetch = fetch
         self._bytes = 0
+        self._left = min(request.max_bytes, broker.fetch_max_bytes)
+        if context.observation is not None:
+            self._left = context.observation.fetch_max_bytes(self._left)
+        self._min_bytes = min(request.min_bytes, self._left)
         self._cold: list[tuple[Partition, ColdRead]] = []
-        self._results: list[tuple[Target, PartitionData]] = []
+        self._results: list[tuple[Target, PartitionData, Traffic | None]] = []
         self._parked_on: list[Partition] = []
         self._deferred: Deferred[FetchResponse] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -80,7 +90,7 @@ class FetchWork:
         if self._cold:
             return self._warm()
         if enough or self._request.max_wait_ms <= 0 or not self._fetch.targets:
-            return self.response()
+            return self.conclude()
         return self.park(self._request.max_wait_ms)
 
     def look(self, *, wait: bool = False) -> bool:
@@ -91,11 +101,14 @@ class FetchWork:
         self._bytes = 0
         self._cold = []
         results = self._results = []
-        left = min(self._request.max_bytes, self._broker.fetch_max_bytes)
+        left = self._left
         certain = False
         for target in self._fetch.targets:
+            traffic: Traffic | None = None
             try:
-                data = self._read(target, left, wait)
+                partition = self._find(target)
+                traffic = partition.traffic
+                data = self._read(partition, target, left, wait)
                 size = len(data.records or NO_RECORDS)
                 self._bytes += size
                 left = max(0, left - size)
@@ -109,15 +122,32 @@ class FetchWork:
                     aborted_transactions=[] if self._request.isolation_level == READ_COMMITTED else None,
                     records=NO_RECORDS,
                 )
-            results.append((target, data))
-        return certain or self._bytes >= self._request.min_bytes
+            results.append((target, data, traffic))
+        return certain or self._bytes >= self._min_bytes
+
+    def conclude(self) -> FetchResponse:
+        """The answer; an empty one if the client is over its quota and must pause."""
+        observation = self._context.observation
+        if observation is not None:
+            size_bytes = self._bytes + RESPONSE_HEAD_BYTES + RESPONSE_PARTITION_BYTES * len(self._results)
+            throttle_ms = observation.fetch_throttle_ms(size_bytes)
+            if throttle_ms > 0:
+                session_id = self._broker.fetch_sessions.throttled(self._fetch)
+                return FetchResponse(throttle_time_ms=throttle_ms, session_id=session_id, responses=[])
+        return self.response()
 
     def response(self) -> FetchResponse:
         session = self._fetch.session
         topics: list[FetchableTopicResponse] = []
         by_id = session.uses_topic_ids if session is not None else self._context.version >= 13
         current: str | bytes | None = None
-        for target, data in self._results:
+        for target, data, traffic in self._results:
+            if traffic is not None:
+                traffic.fetches += 1
+                if data.records:
+                    traffic.bytes_out += len(data.records)
+            if data.error_code:
+                self._count_failure(data.error_code, traffic)
             if session is not None:
                 news = target.is_news(data)
                 if self._fetch.incremental and not news:
@@ -137,6 +167,11 @@ class FetchWork:
             topics[-1].partitions.append(data)
         return FetchResponse(session_id=session.id if session is not None else 0, responses=topics)
 
+    def _count_failure(self, code: int, traffic: Traffic | None) -> None:
+        self._broker.traffic.errors[self._context.api_key, code] += 1
+        if traffic is not None:
+            traffic.fetch_failed(code)
+
     # Waiting for the disk.
 
     def _warm(self) -> Deferred[FetchResponse]:
@@ -153,7 +188,7 @@ class FetchWork:
                 if left == 0 and self._deferred is not None:
                     deferred, self._deferred = self._deferred, None
                     self.look(wait=True)
-                    deferred.resolve(self.response())
+                    deferred.resolve(self.conclude())
 
             return done
 
@@ -175,7 +210,9 @@ class FetchWork:
 
     def arrived(self, partition: Partition, size_bytes: int) -> None:
         self._bytes += size_bytes
-        if (size_bytes == 0 or self._bytes >= self._request.min_bytes) and self.look(wait=True):
+        # One small marker may set free for readers of committed data all that came before it.
+        certain = size_bytes == 0 or self._request.isolation_level == READ_COMMITTED
+        if (certain or self._bytes >= self._min_bytes) and self.look(wait=True):
             self._answer_now()
 
     def _answer(self) -> None:
@@ -186,7 +223,7 @@ class FetchWork:
         self._unpark()
         deferred, self._deferred = self._deferred, None
         assert deferred is not None
-        deferred.resolve(self.response())
+        deferred.resolve(self.conclude())
 
     def _unpark(self) -> None:
         for partition in self._parked_on:
@@ -214,8 +251,7 @@ class FetchWork:
             )
         return partition
 
-    def _read(self, target: Target, left: int, wait: bool) -> PartitionData:
-        partition = self._find(target)
+    def _read(self, partition: Partition, target: Target, left: int, wait: bool) -> PartitionData:
         wanted = target.request
         partition.check_leader_epoch(wanted.current_leader_epoch)
         committed = self._request.isolation_level == READ_COMMITTED

@@ -1,12 +1,10 @@
-"""FindCoordinator (key 10), versions 0 to 6: which broker coordinates a group or a transaction.
+"""FindCoordinator (key 10), versions 0 to 6: which broker coordinates a group or a transaction. It is always this one.
 
-v1 key types; v3 flexible; v4 several keys; v6 share groups. There is no coordinator yet, and the answer says so.
+v1 key types; v3 flexible; v4 several keys; v6 share groups, which are not served.
 """
 
 from __future__ import annotations
 
-import logging
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from barnabas.wire.errors import ErrorCode, KafkaError
@@ -23,14 +21,11 @@ SHARE: Final = 2
 SEVERAL_KEYS_VERSION: Final = 4
 SHARE_VERSION: Final = 6
 NO_NODE: Final = -1
-WARNINGS_REMEMBERED_MAX: Final = 1000
-
-logger = logging.getLogger(__name__)
 
 
-def handle(broker: Broker, context: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
+async def handle(broker: Broker, context: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
     if context.version < SEVERAL_KEYS_VERSION:
-        found = _find(broker, context, request.key_type, request.key)
+        found = await _find(broker, context, request.key_type, request.key)
         return FindCoordinatorResponse(
             error_code=found.error_code,
             error_message=found.error_message,
@@ -39,33 +34,26 @@ def handle(broker: Broker, context: RequestContext, request: FindCoordinatorRequ
             port=found.port,
         )
     return FindCoordinatorResponse(
-        coordinators=[_find(broker, context, request.key_type, key) for key in request.coordinator_keys]
+        coordinators=[await _find(broker, context, request.key_type, key) for key in request.coordinator_keys]
     )
 
 
-def _find(broker: Broker, context: RequestContext, key_type: int, key: str) -> Coordinator:
+async def _find(broker: Broker, context: RequestContext, key_type: int, key: str) -> Coordinator:
     try:
         _check(broker, context, key_type, key)
-        _warn_once(context.client_id, key_type, key)
-        raise KafkaError(
-            ErrorCode.COORDINATOR_NOT_AVAILABLE,
-            "this broker does not coordinate groups or transactions yet; assign partitions and keep offsets yourself",
-        )
+        await (broker.groups.topic if key_type == GROUP else broker.transactions.topic).ensure()
     except KafkaError as error:
         return Coordinator(
             key=key, node_id=NO_NODE, host="", port=NO_NODE, error_code=error.code, error_message=error.message
         )
-
-
-@lru_cache(maxsize=WARNINGS_REMEMBERED_MAX)
-def _warn_once(client_id: str | None, key_type: int, key: str) -> None:
-    """Clients wait for a coordinator in silence, so that the broker's log is the only place to learn why nothing happens."""
-    logger.warning(
-        "client %r asks for the coordinator of %s %r: groups and transactions are not served yet; "
-        "assign partitions, and set enable.auto.commit=false",
-        client_id,
-        "transactional id" if key_type == TRANSACTION else "group",
-        key,
+    listener = context.listener
+    return Coordinator(
+        key=key,
+        node_id=broker.node_id,
+        host=listener.advertised_host,
+        port=listener.advertised_port,
+        error_code=ErrorCode.NONE,
+        error_message="",
     )
 
 
@@ -80,6 +68,7 @@ def _check(broker: Broker, context: RequestContext, key_type: int, key: str) -> 
     elif key_type == SHARE and context.version >= SHARE_VERSION:
         if not allows(context, Operation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME):
             raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+        raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, "this broker does not serve share groups")
     else:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST,

@@ -130,14 +130,17 @@ async def _create_missing(broker: Broker, context: RequestContext, names: list[s
     if not names:
         return {}
     errors: dict[str, ErrorCode] = {}
+    quota = broker.quotas.mutations(context, strict_since=0)
     async with broker.metadata.exclusive:
-        creation = TopicCreation(broker.metadata.image, topic_rules(broker))
+        creation = TopicCreation(broker.metadata.image, topic_rules(broker), quota.charge)
         for name in names:
             if not _may_create(broker, context, name):
                 errors[name] = ErrorCode.TOPIC_AUTHORIZATION_FAILED
                 continue
             result = creation.create(CreatableTopic(name=name, num_partitions=DEFAULT, replication_factor=DEFAULT))
-            if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
+            if result.error_code == ErrorCode.THROTTLING_QUOTA_EXCEEDED:
+                errors[name] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION  # the client asks again, later
+            elif result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
                 errors[name] = ErrorCode(result.error_code)
         try:
             await broker.apply(creation.records)

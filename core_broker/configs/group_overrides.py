@@ -10,7 +10,7 @@ from core_broker.configs.setting import Effect, GroupSetting
 
 _DURATION = re.compile(r"P(?!$)([0-9]+D)?(T(?=[0-9])([0-9]+H)?([0-9]+M)?([0-9]+(\.[0-9]+)?S)?)?", re.IGNORECASE)
 
-_setting = partial(GroupSetting, effect=Effect.INERT, why="groups are not served yet")
+_setting = partial(GroupSetting, effect=Effect.INERT, why="streams and share groups are not served")
 
 
 def _reset_policy(value: Value) -> str | None:
@@ -22,7 +22,7 @@ def _reset_policy(value: Value) -> str | None:
 
 GROUP_CATALOGUE: Catalogue[GroupSetting] = Catalogue(
     [
-        _setting(
+        GroupSetting(
             "consumer.session.timeout.ms",
             Kind.INT,
             45000,
@@ -31,7 +31,7 @@ GROUP_CATALOGUE: Catalogue[GroupSetting] = Catalogue(
             minimum=1,
             synonym="group.consumer.session.timeout.ms",
         ),
-        _setting(
+        GroupSetting(
             "consumer.heartbeat.interval.ms",
             Kind.INT,
             5000,
@@ -40,7 +40,7 @@ GROUP_CATALOGUE: Catalogue[GroupSetting] = Catalogue(
             minimum=1,
             synonym="group.consumer.heartbeat.interval.ms",
         ),
-        _setting(
+        GroupSetting(
             "consumer.assignment.interval.ms",
             Kind.INT,
             1000,

@@ -17,12 +17,38 @@ _inert = partial(BrokerSetting, effect=Effect.INERT, why=_NOT_YET)
 _dynamic = partial(_inert, mode=UpdateMode.CLUSTER_WIDE)
 
 CLASSIC = (
-    _inert("group.initial.rebalance.delay.ms", Kind.INT, 3000, "Time that a new group waits for more members.", "ms"),
-    _inert("group.min.session.timeout.ms", Kind.INT, 6000, "Shortest session timeout that a member may ask for.", "ms"),
-    _inert(
+    BrokerSetting(
+        "group.initial.rebalance.delay.ms", Kind.INT, 3000, "Time that a new group waits for more members.", "ms"
+    ),
+    BrokerSetting(
+        "group.min.session.timeout.ms", Kind.INT, 6000, "Shortest session timeout that a member may ask for.", "ms"
+    ),
+    BrokerSetting(
         "group.max.session.timeout.ms", Kind.INT, 1800000, "Longest session timeout that a member may ask for.", "ms"
     ),
-    _inert("group.max.size", Kind.INT, INT_MAX, "Members of one group.", minimum=1),
+    BrokerSetting("group.max.size", Kind.INT, INT_MAX, "Members of one group.", minimum=1),
+    BrokerSetting(
+        "group.max.members.and.pending",
+        Kind.INT,
+        10000,
+        "Members of one classic group together with those that were given an id and have not joined with it yet.",
+        minimum=1,
+    ),
+    BrokerSetting(
+        "connection.max.group.members",
+        Kind.INT,
+        10000,
+        "Members of classic groups that one connection made.",
+        minimum=1,
+    ),
+    BrokerSetting(
+        "group.max.metadata.bytes",
+        Kind.INT,
+        100 << 20,
+        "What the members of one classic group tell of themselves, all together.",
+        "bytes",
+        minimum=1,
+    ),
 )
 
 COORDINATOR = (
@@ -195,8 +221,16 @@ STREAMS = (
 )
 
 OFFSETS = (
-    _inert("offset.metadata.max.bytes", Kind.INT, 4096, "Longest note beside a committed offset.", "bytes"),
-    _inert("offsets.commit.timeout.ms", Kind.INT, 5000, "Time that a commit may take.", "ms", minimum=1),
+    BrokerSetting("offset.metadata.max.bytes", Kind.INT, 4096, "Longest note beside a committed offset.", "bytes"),
+    _inert(
+        "offsets.commit.timeout.ms",
+        Kind.INT,
+        5000,
+        "Time that a commit may take.",
+        "ms",
+        minimum=1,
+        why="there are no replicas to wait for: a commit is answered as soon as the disk has taken or refused it",
+    ),
     _inert(
         "offsets.load.buffer.size",
         Kind.INT,
@@ -204,8 +238,9 @@ OFFSETS = (
         "Data read at a time when offsets are loaded.",
         "bytes",
         minimum=1,
+        why="offsets are read in slices of a fixed size",
     ),
-    _inert(
+    BrokerSetting(
         "offsets.retention.minutes",
         Kind.INT,
         10080,
@@ -213,7 +248,7 @@ OFFSETS = (
         "minutes",
         minimum=1,
     ),
-    _inert(
+    BrokerSetting(
         "offsets.retention.check.interval.ms",
         Kind.LONG,
         600000,
@@ -221,9 +256,15 @@ OFFSETS = (
         "ms",
         minimum=1,
     ),
-    _inert("offsets.topic.compression.codec", Kind.INT, 0, "Codec of the offsets topic, as a number."),
-    _inert("offsets.topic.num.partitions", Kind.INT, 50, "Partitions of the offsets topic.", minimum=1),
     _inert(
+        "offsets.topic.compression.codec",
+        Kind.INT,
+        0,
+        "Codec of the offsets topic, as a number.",
+        why="records of offsets are small and are not compressed",
+    ),
+    BrokerSetting("offsets.topic.num.partitions", Kind.INT, 50, "Partitions of the offsets topic.", minimum=1),
+    BrokerSetting(
         "offsets.topic.segment.bytes",
         Kind.INT,
         100 << 20,

@@ -17,7 +17,6 @@ CLEANUP_POLICIES = ("compact", "delete")
 TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
 
 _dynamic = partial(BrokerSetting, mode=UpdateMode.CLUSTER_WIDE)
-_cleaner = partial(_dynamic, effect=Effect.INERT, why="log compaction does not run yet")
 
 DIRECTORIES = (
     BrokerSetting(
@@ -201,28 +200,28 @@ RECORDS = (
 )
 
 CLEANER = (
-    _cleaner(
+    _dynamic(
         "log.cleaner.backoff.ms", Kind.LONG, 15000, "Pause of the cleaner when nothing is dirty.", "ms", minimum=0
     ),
-    _cleaner(
+    _dynamic(
         "log.cleaner.dedupe.buffer.size", Kind.LONG, 134217728, "Memory for the map from keys to offsets.", "bytes"
     ),
-    _cleaner(
+    _dynamic(
         "log.cleaner.delete.retention.ms", Kind.LONG, 86400000, "How long a tombstone stays readable.", "ms", minimum=0
     ),
-    _cleaner("log.cleaner.enable", Kind.BOOLEAN, True, "Whether compaction runs at all.", mode=UpdateMode.READ_ONLY),
-    _cleaner("log.cleaner.io.buffer.load.factor", Kind.DOUBLE, 0.9, "How full the map from keys to offsets may get."),
-    _cleaner(
+    BrokerSetting("log.cleaner.enable", Kind.BOOLEAN, True, "Whether compaction runs at all."),
+    _dynamic("log.cleaner.io.buffer.load.factor", Kind.DOUBLE, 0.9, "How full the map from keys to offsets may get."),
+    _dynamic(
         "log.cleaner.io.buffer.size", Kind.INT, 524288, "Memory for reading and writing segments.", "bytes", minimum=0
     ),
-    _cleaner(
+    _dynamic(
         "log.cleaner.io.max.bytes.per.second",
         Kind.DOUBLE,
         1.7976931348623157e308,
         "Bytes that cleaning may move.",
         "bytes/s",
     ),
-    _cleaner(
+    _dynamic(
         "log.cleaner.max.compaction.lag.ms",
         Kind.LONG,
         LONG_MAX,
@@ -230,7 +229,7 @@ CLEANER = (
         "ms",
         minimum=1,
     ),
-    _cleaner(
+    _dynamic(
         "log.cleaner.min.cleanable.ratio",
         Kind.DOUBLE,
         0.5,
@@ -238,7 +237,7 @@ CLEANER = (
         minimum=0,
         maximum=1,
     ),
-    _cleaner(
+    _dynamic(
         "log.cleaner.min.compaction.lag.ms",
         Kind.LONG,
         0,
@@ -246,7 +245,7 @@ CLEANER = (
         "ms",
         minimum=0,
     ),
-    _cleaner("log.cleaner.threads", Kind.INT, 1, "Threads that clean.", minimum=0),
+    _dynamic("log.cleaner.threads", Kind.INT, 1, "Threads that clean.", minimum=0),
 )
 
 SETTINGS = (*DIRECTORIES, *SEGMENTS, *RETENTION, *FLUSHING, *RECORDS, *CLEANER)

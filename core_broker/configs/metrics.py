@@ -1,4 +1,4 @@
-"""Broker settings of metrics and telemetry in Kafka's own form."""
+"""Broker settings of metrics and telemetry: ours, and those in Kafka's own form."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ from functools import partial
 from barnabas.kernel.settings import Catalogue, Kind
 from core_broker.configs.checks import distinct
 from core_broker.configs.setting import BrokerSetting, Effect, KafkaSetting, UpdateMode
+from core_broker.metrics.address import check_metrics_listener
 
 _NO_JAVA = "this broker runs no Java classes; its metrics do not go through reporters"
 _NO_TELEMETRY = "clients are not asked for their metrics"
 
 _inert = partial(BrokerSetting, effect=Effect.INERT, why=_NO_JAVA)
 
-SETTINGS = (
+LISTENER = (
+    BrokerSetting(
+        "metrics.listener",
+        Kind.STRING,
+        None,
+        "Where metrics can be read in Prometheus' format, such as http://127.0.0.1:9404; unset: nowhere.",
+        check=check_metrics_listener,
+    ),
+    BrokerSetting("metrics.per.partition", Kind.BOOLEAN, False, "Whether metrics tell of every single partition, too."),
+)
+
+KAFKAS = (
     _inert(
         "metric.reporters",
         Kind.LIST,
@@ -31,6 +43,8 @@ SETTINGS = (
         "telemetry.max.bytes", Kind.INT, 1 << 20, "Largest report of a client.", "bytes", minimum=1, why=_NO_TELEMETRY
     ),
 )
+
+SETTINGS = (*LISTENER, *KAFKAS)
 
 # What a client metrics subscription holds.
 CLIENT_METRICS_CATALOGUE: Catalogue[KafkaSetting] = Catalogue(

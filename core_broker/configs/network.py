@@ -60,6 +60,15 @@ LISTENERS = (
         why="all listeners open when the broker is ready",
         check=distinct,
     ),
+    BrokerSetting(
+        "listener.name.*.max.connection.creation.rate",
+        Kind.INT,
+        INT_MAX,
+        "New connections that one listener takes in one second.",
+        "1/s",
+        minimum=1,
+        mode=UpdateMode.PER_BROKER,
+    ),
     _inert(
         "listener.name.*",
         Kind.STRING,
@@ -107,8 +116,6 @@ CONNECTIONS = (
         "1/s",
         minimum=0,
         mode=UpdateMode.CLUSTER_WIDE,
-        effect=Effect.REFUSED,
-        why="the rate of new connections is not limited; limit their number with max.connections or max.connections.per.ip",
     ),
 )
 

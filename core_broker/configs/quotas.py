@@ -8,10 +8,9 @@ from barnabas.kernel.settings import Kind
 from core_broker.configs.log import LONG_MAX
 from core_broker.configs.setting import BrokerSetting, Effect, UpdateMode
 
-_NO_QUOTAS = "client quotas are not served yet"
 _NO_FOLLOWER = "there is one replica, so that nothing is replicated"
 
-_window = partial(BrokerSetting, effect=Effect.INERT, minimum=1, why=_NO_QUOTAS)
+_window = partial(BrokerSetting, minimum=1)
 _replication = partial(BrokerSetting, effect=Effect.INERT, minimum=1, why=_NO_FOLLOWER)
 _throttle = partial(BrokerSetting, mode=UpdateMode.CLUSTER_WIDE, effect=Effect.INERT, minimum=0, why=_NO_FOLLOWER)
 

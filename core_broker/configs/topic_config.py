@@ -48,6 +48,9 @@ class TopicConfig:
     def boolean(self, name: str) -> bool:
         return _typed(name, self.in_force(name).value, bool)
 
+    def number(self, name: str) -> float:
+        return _typed(name, self.in_force(name).value, float)
+
     def text(self, name: str) -> str:
         return _typed(name, self.in_force(name).value, str)
 
@@ -67,6 +70,11 @@ class TopicConfig:
             retention_bytes=max(self.integer("retention.bytes"), UNLIMITED),
             file_delete_delay_ms=self.integer("file.delete.delay.ms"),
             deletes_old_segments="delete" in self.items_of("cleanup.policy"),
+            compacts="compact" in self.items_of("cleanup.policy"),
+            delete_retention_ms=self.integer("delete.retention.ms"),
+            min_compaction_lag_ms=self.integer("min.compaction.lag.ms"),
+            max_compaction_lag_ms=self.integer("max.compaction.lag.ms"),
+            min_cleanable_dirty_ratio=self.number("min.cleanable.dirty.ratio"),
         )
 
     def described(self) -> Iterator[Described]:

@@ -14,7 +14,6 @@ from core_broker.configs.setting import Effect, Synonym, TopicSetting
 
 _MS_PER_MINUTE = 60_000
 _MS_PER_HOUR = 3_600_000
-_NO_COMPACTION = "log compaction does not run yet"
 _NO_FOLLOWER = "there is one replica, so that nothing follows a leader"
 
 
@@ -239,10 +238,8 @@ PROMISES = (
     ),
 )
 
-_compaction = partial(TopicSetting, effect=Effect.INERT, why=_NO_COMPACTION)
-
 COMPACTION = (
-    _compaction(
+    TopicSetting(
         "delete.retention.ms",
         Kind.LONG,
         86400000,
@@ -251,7 +248,7 @@ COMPACTION = (
         minimum=0,
         synonyms=_from("log.cleaner.delete.retention.ms"),
     ),
-    _compaction(
+    TopicSetting(
         "min.compaction.lag.ms",
         Kind.LONG,
         0,
@@ -260,7 +257,7 @@ COMPACTION = (
         minimum=0,
         synonyms=_from("log.cleaner.min.compaction.lag.ms"),
     ),
-    _compaction(
+    TopicSetting(
         "max.compaction.lag.ms",
         Kind.LONG,
         LONG_MAX,
@@ -269,7 +266,7 @@ COMPACTION = (
         minimum=1,
         synonyms=_from("log.cleaner.max.compaction.lag.ms"),
     ),
-    _compaction(
+    TopicSetting(
         "min.cleanable.dirty.ratio",
         Kind.DOUBLE,
         0.5,

@@ -8,10 +8,10 @@ from barnabas.kernel.settings import Kind
 from core_broker.configs.groups import WHY_TREATED_AS_ONE
 from core_broker.configs.setting import BrokerSetting, Effect, UpdateMode
 
-_inert = partial(BrokerSetting, effect=Effect.INERT, why="transactions are not served yet")
+_inert = partial(BrokerSetting, effect=Effect.INERT, why=WHY_TREATED_AS_ONE)
 
 SETTINGS = (
-    _inert(
+    BrokerSetting(
         "transaction.max.timeout.ms",
         Kind.INT,
         900000,
@@ -19,7 +19,7 @@ SETTINGS = (
         "ms",
         minimum=1,
     ),
-    _inert(
+    BrokerSetting(
         "transactional.id.expiration.ms",
         Kind.INT,
         604800000,
@@ -27,7 +27,7 @@ SETTINGS = (
         "ms",
         minimum=1,
     ),
-    _inert(
+    BrokerSetting(
         "transaction.abort.timed.out.transaction.cleanup.interval.ms",
         Kind.INT,
         10000,
@@ -35,7 +35,7 @@ SETTINGS = (
         "ms",
         minimum=1,
     ),
-    _inert(
+    BrokerSetting(
         "transaction.remove.expired.transaction.cleanup.interval.ms",
         Kind.INT,
         3600000,
@@ -43,7 +43,7 @@ SETTINGS = (
         "ms",
         minimum=1,
     ),
-    _inert(
+    BrokerSetting(
         "transaction.partition.verification.enable",
         Kind.BOOLEAN,
         True,
@@ -58,7 +58,7 @@ SETTINGS = (
         effect=Effect.REFUSED,
         why="two-phase commit is not served",
     ),
-    _inert(
+    BrokerSetting(
         "transaction.state.log.load.buffer.size",
         Kind.INT,
         5 << 20,
@@ -66,15 +66,16 @@ SETTINGS = (
         "bytes",
         minimum=1,
     ),
-    _inert("transaction.state.log.num.partitions", Kind.INT, 50, "Partitions of the state topic.", minimum=1),
-    _inert("transaction.state.log.segment.bytes", Kind.INT, 100 << 20, "Size of its segments.", "bytes", minimum=1),
+    BrokerSetting("transaction.state.log.num.partitions", Kind.INT, 50, "Partitions of the state topic.", minimum=1),
+    BrokerSetting(
+        "transaction.state.log.segment.bytes", Kind.INT, 100 << 20, "Size of its segments.", "bytes", minimum=1
+    ),
     _inert(
         "transaction.state.log.replication.factor",
         Kind.SHORT,
         3,
         "Replicas of the state topic.",
         minimum=1,
-        why=WHY_TREATED_AS_ONE,
     ),
     _inert(
         "transaction.state.log.min.isr",
@@ -82,9 +83,8 @@ SETTINGS = (
         2,
         "In-sync replicas of the state topic.",
         minimum=1,
-        why=WHY_TREATED_AS_ONE,
     ),
-    _inert(
+    BrokerSetting(
         "add.partitions.to.txn.retry.backoff.ms",
         Kind.INT,
         20,
@@ -92,5 +92,5 @@ SETTINGS = (
         "ms",
         minimum=1,
     ),
-    _inert("add.partitions.to.txn.retry.backoff.max.ms", Kind.INT, 100, "Longest such pause.", "ms", minimum=0),
+    BrokerSetting("add.partitions.to.txn.retry.backoff.max.ms", Kind.INT, 100, "Longest such pause.", "ms", minimum=0),
 )

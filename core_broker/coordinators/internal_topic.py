@@ -11,7 +11,7 @@ from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig
 from core_broker.apis.topic_rules import topic_rules
 from core_broker.coordinators.java_hash import java_hash
-from core_broker.coordinators.shard import Schema, Shard, State
+from core_broker.coordinators.shard import LOAD_SLICE_BYTES, Schema, Shard, State
 from core_broker.log.checkpoints import TopicPartition
 from core_broker.metadata.topics import TopicCreation
 from core_broker.partition import Partition
@@ -33,8 +33,10 @@ class InternalTopic(Generic[State]):
         configs: Mapping[str, str],
         schema: Schema,
         new_state: Callable[[Shard[State]], State],
+        load_slice_bytes: int = LOAD_SLICE_BYTES,
     ) -> None:
         self.name = name
+        self._load_slice_bytes = load_slice_bytes
         self._broker = broker
         self._partitions = partitions
         self._configs = configs
@@ -106,7 +108,14 @@ class InternalTopic(Generic[State]):
         self._topic_id = image.topic_id
         for index in range(len(image.partitions)):
             key = TopicPartition(self.name, index)
-            shard = Shard(key, partial(self._open, key), self._schema, self._new_state, self._broker.clock_ms)
+            shard = Shard(
+                key,
+                partial(self._open, key),
+                self._schema,
+                self._new_state,
+                self._broker.clock_ms,
+                self._load_slice_bytes,
+            )
             self._shards.append(shard)
             if self._broker.has_data(key):
                 task = self._broker.loop.create_task(shard.load())

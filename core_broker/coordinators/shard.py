@@ -26,7 +26,7 @@ from core_broker.partition import Append, Partition
 logger = logging.getLogger(__name__)
 
 LOAD_SLICE_BYTES: Final = 1 << 20
-"""Between two slices the event loop gets its turn."""
+"""Read at a time, at most: between two slices the event loop gets its turn."""
 
 LOAD_RETRY_INTERVAL_S: Final = 1.0
 
@@ -83,8 +83,10 @@ class Shard(Generic[State]):
         schema: Schema,
         new_state: Callable[[Shard[State]], State],
         clock_ms: Callable[[], int],
+        load_slice_bytes: int = LOAD_SLICE_BYTES,
     ) -> None:
         self.key = key
+        self._load_slice_bytes = min(load_slice_bytes, LOAD_SLICE_BYTES)
         self.is_active = False
         self.load_time_ms = 0
         self._open_partition = open_partition
@@ -184,7 +186,7 @@ class Shard(Generic[State]):
         log = self.partition.log
         offset = log.log_start_offset
         while offset < log.log_end_offset:
-            part = log.read(offset, LOAD_SLICE_BYTES)
+            part = log.read(offset, self._load_slice_bytes)
             for position, header in iterate_batches(part.data):
                 self._replay_batch(part.data, position, header)
             offset = part.next_offset

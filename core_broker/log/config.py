@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 UNLIMITED: Final = -1
+NEVER_MS: Final = (1 << 63) - 1
 
 _DAY_MS: Final = 24 * 60 * 60 * 1000
 
@@ -23,3 +24,8 @@ class LogConfig:
     retention_bytes: int = UNLIMITED
     file_delete_delay_ms: int = 60_000
     deletes_old_segments: bool = True  # whether cleanup.policy includes `delete`
+    compacts: bool = False  # whether it includes `compact`
+    delete_retention_ms: int = _DAY_MS
+    min_compaction_lag_ms: int = 0
+    max_compaction_lag_ms: int = NEVER_MS
+    min_cleanable_dirty_ratio: float = 0.5

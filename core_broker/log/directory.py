@@ -27,6 +27,7 @@ _LOCK: Final = ".lock"
 _CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
 _RECOVERY_POINTS: Final = "recovery-point-offset-checkpoint"
 _LOG_START_OFFSETS: Final = "log-start-offset-checkpoint"
+_CLEANED_OFFSETS: Final = "cleaner-offset-checkpoint"
 _HIGH_WATERMARKS: Final = "replication-offset-checkpoint"
 _DELETED: Final = "-delete"
 _STRAY: Final = "-stray"
@@ -87,6 +88,7 @@ class LogDirectory:
         self._recovery_points = OffsetCheckpoint(path / _RECOVERY_POINTS, disk)
         self._log_start_offsets = OffsetCheckpoint(path / _LOG_START_OFFSETS, disk)
         self._high_watermarks = OffsetCheckpoint(path / _HIGH_WATERMARKS, disk)
+        self._cleaned_offsets = OffsetCheckpoint(path / _CLEANED_OFFSETS, disk)
         self._files_lock = threading.Lock()
         self._removals: list[tuple[int, Path]] = []
         self.path = path
@@ -96,6 +98,7 @@ class LogDirectory:
         self.recovery_points = self._recovery_points.read()
         self.log_start_offsets = self._log_start_offsets.read()
         self.high_watermarks = self._high_watermarks.read()
+        self.cleaned_offsets = self._cleaned_offsets.read()  # up to where compaction has been
 
     @classmethod
     def open(
@@ -172,18 +175,22 @@ class LogDirectory:
         folder = self.path / str(partition)
         if topic_id is not None:
             self._claim(folder, partition, topic_id)
-        return PartitionLog.open(
+        log = PartitionLog.open(
             folder,
             config,
             self._disk,
             clock_ms,
             recovery_point=self.recovery_points.get(partition, 0),
             log_start_offset=self.log_start_offsets.get(partition, 0),
+            cleaned_offset=self.cleaned_offsets.get(partition, 0),
             clean=self.was_clean,
             leader_epoch=leader_epoch,
             producer_id_expiration_ms=producer_id_expiration_ms,
             files=self.files,
         )
+        if self.cleaned_offsets.get(partition, 0) > log.log_end_offset:
+            self.cleaned_offsets[partition] = log.log_end_offset  # recovery cut the log off
+        return log
 
     def _claim(self, folder: Path, partition: TopicPartition, topic_id: bytes) -> None:
         """See to it that a partition's folder is there and belongs to its topic."""
@@ -215,14 +222,19 @@ class LogDirectory:
         self._forget(partition)
 
     def _forget(self, partition: TopicPartition) -> None:
-        for offsets in (self.recovery_points, self.log_start_offsets, self.high_watermarks):
+        for offsets in (self.recovery_points, self.log_start_offsets, self.high_watermarks, self.cleaned_offsets):
             offsets.pop(partition, None)
 
     def _forget_in_files(self, partition: TopicPartition) -> None:
         """What the files say about an earlier topic of that name must not be applied to this one after a crash."""
         self._forget(partition)
         with self._files_lock:
-            for checkpoint in (self._recovery_points, self._log_start_offsets, self._high_watermarks):
+            for checkpoint in (
+                self._recovery_points,
+                self._log_start_offsets,
+                self._high_watermarks,
+                self._cleaned_offsets,
+            ):
                 checkpoint.forget(partition)
 
     def set_aside(self, folder: PartitionFolder) -> Path:
@@ -300,6 +312,11 @@ class LogDirectory:
             self._recovery_points.write(self.recovery_points.copy())
             self._log_start_offsets.write(self.log_start_offsets.copy())
             self._high_watermarks.write(self.high_watermarks.copy())
+
+    def write_cleaned_offsets(self) -> None:
+        """Replace the file that says up to where each log is compacted. It may be done on another thread."""
+        with self._files_lock:
+            self._cleaned_offsets.write(self.cleaned_offsets.copy())
 
     def close(self) -> None:
         """Unlock the directory, and leave it as after a crash; a second call does nothing."""

@@ -162,6 +162,9 @@ class Disk:
     def modified_ms(self, path: FilePath) -> int:
         return os.stat(path).st_mtime_ns // 1_000_000
 
+    def set_modified(self, path: FilePath, modified_ms: int) -> None:
+        os.utime(path, ns=(modified_ms * 1_000_000, modified_ms * 1_000_000))
+
     # -- directories --------------------------------------------------------------------------------------------------
 
     def make_directory(self, path: FilePath) -> None:

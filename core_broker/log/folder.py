@@ -83,6 +83,8 @@ class Folder:
     def _finish_swap(self, swaps: list[str], names: list[str]) -> None:
         logs = [name for name in swaps if name.endswith(LOG + SWAP)]
         if logs:
+            # The snapshot with which a replaced segment began is that of the new one.
+            kept = {name[:_DIGITS] + PRODUCER_SNAPSHOT for name in logs}
             first = min(int(name[:_DIGITS]) for name in logs)
             end = max(self._next_offset(self._at(name), int(name[:_DIGITS])) for name in logs)
             _logger.info(
@@ -90,7 +92,7 @@ class Folder:
             )
             for name in names:
                 is_segment = name[:_DIGITS].isdigit() and not name.endswith((SWAP, CLEANED, DELETED))
-                if is_segment and first <= int(name[:_DIGITS]) < end:
+                if is_segment and first <= int(name[:_DIGITS]) < end and name not in kept:
                     self._disk.unlink(self._at(name))
         for name in swaps:
             self._disk.rename(self._at(name), self._at(name.removesuffix(SWAP)))

@@ -23,7 +23,7 @@ class LogCheckpoint:
         # An offset or time index that lost entries is made good by the recovery; that of transactions could not be.
         for path in self.transaction_indexes:
             with suppress(FileNotFoundError):  # its segment was deleted meanwhile
-                _sync_file(disk, path)
+                sync_file(disk, path)
         with suppress(FileNotFoundError):  # the whole log was
             if self.transaction_indexes:
                 disk.sync_directory(self.directory)
@@ -31,7 +31,7 @@ class LogCheckpoint:
                 self.epochs.write(self.unsaved_epochs)
 
 
-def _sync_file(disk: Disk, path: str) -> None:
+def sync_file(disk: Disk, path: str) -> None:
     descriptor = disk.open_existing(path)
     try:
         disk.fdatasync(descriptor)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from random import Random
 from typing import Final
@@ -12,16 +12,17 @@ from barnabas.wire.batch import CONTROL, LENGTH_OVERHEAD_BYTES, BatchHeader
 from barnabas.wire.errors import ErrorCode, KafkaError
 from core_broker.log import offset_index, time_index, timestamps
 from core_broker.log.config import LogConfig
+from core_broker.log.deleted_files import DeletedFiles
 from core_broker.log.disk import Disk, FilePath
 from core_broker.log.epochs import EpochEnd
-from core_broker.log.folder import DELETED, SEGMENT_SUFFIXES
-from core_broker.log.log_checkpoint import LogCheckpoint
+from core_broker.log.log_checkpoint import LogCheckpoint, sync_file
 from core_broker.log.marker import read_marker
 from core_broker.log.open_files import OpenFiles
 from core_broker.log.producer_snapshot import encode_snapshot
 from core_broker.log.producer_state import Marker, Origin
 from core_broker.log.reader import ColdRead, FetchSlice, LogReader, StreamSlice
 from core_broker.log.recovery import RecoveredLog, Recovery, RecoveryPlan
+from core_broker.log.replacement import swap_files
 from core_broker.log.retention import segments_to_delete
 from core_broker.log.segment import (
     CLOSED,
@@ -56,13 +57,13 @@ class PartitionLog(LogState):
         "_deleted",
         "_in_flight",
         "_index_entries_max",
-        "_is_open",
         "_random",
         "_reader",
         "_snapshot_offset",
         "_time_entries_max",
         "_torn",
         "_unsynced",
+        "is_open",
         "leader_epoch",
         "producer_id_expiration_ms",
     )
@@ -82,8 +83,8 @@ class PartitionLog(LogState):
         self._unsynced = UnsyncedFiles(self, names_unsynced=recovered.is_new or not plan.clean)
         self._in_flight: Staged | None = None
         self._torn: Segment | None = None
-        self._deleted: list[tuple[int, list[str]]] = []  # when to remove which files
-        self._is_open = True
+        self._deleted = DeletedFiles(disk)
+        self.is_open = True
         self._snapshot_offset = recovered.snapshot_offset
         self._checkpointed = recovered.recovery_point
         self._aborted_unsynced: list[str] = []
@@ -101,6 +102,7 @@ class PartitionLog(LogState):
         *,
         recovery_point: int = 0,
         log_start_offset: int = 0,
+        cleaned_offset: int = 0,
         clean: bool = False,
         leader_epoch: int | None = None,
         producer_id_expiration_ms: int = PRODUCER_ID_EXPIRATION_MS,
@@ -114,7 +116,9 @@ class PartitionLog(LogState):
         disk.make_directory(directory)
         if files is None:
             files = OpenFiles(disk)
-        plan = RecoveryPlan(str(directory), config, clean, recovery_point, log_start_offset, producer_id_expiration_ms)
+        plan = RecoveryPlan(
+            str(directory), config, clean, recovery_point, log_start_offset, producer_id_expiration_ms, cleaned_offset
+        )
         recovered = Recovery(plan, disk, files, clock_ms).run()
         log = cls(plan, disk, files, clock_ms, recovered, random)
         log.assign_epoch(log.leader_epoch if leader_epoch is None else leader_epoch)
@@ -148,7 +152,7 @@ class PartitionLog(LogState):
         Staged comes back whose `duplicate` is true and whose offsets are those of the first time. One append may be under way
         at a time.
         """
-        if not self._is_open:
+        if not self.is_open:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{self.name} is closed: the broker stops")
         if self._in_flight is not None:
             self._end_failed(self._in_flight)
@@ -349,10 +353,15 @@ class PartitionLog(LogState):
 
     # -- durability ---------------------------------------------------------------------------------------------------
 
+    @property
+    def recorded_recovery_point(self) -> int:
+        """What a recovery would find written down: `recovery_point` as it was at the last checkpoint."""
+        return self._checkpointed
+
     def dirty_files(self) -> DirtyFiles | None:
         """What to sync so that all that is published is durable; None if it is. End the round that this begins with
         `mark_synced` or `sync_failed`: until then the descriptors stay open."""
-        if not self._is_open:
+        if not self.is_open:
             return None
         dirty = self._unsynced.begin()
         if dirty is not None:
@@ -366,7 +375,7 @@ class PartitionLog(LogState):
 
     def sync_failed(self) -> None:
         """The round failed: nothing of it counts. OSError when the bytes cannot even be written again."""
-        self._unsynced.failed(rewrite=self._is_open)
+        self._unsynced.failed(rewrite=self.is_open)
 
     def begin_checkpoint(self) -> LogCheckpoint:
         """Write what a recovery will rely on, and return what must be synced before the recovery point may be recorded."""
@@ -393,13 +402,6 @@ class PartitionLog(LogState):
         checkpoint.sync(self.disk)
         self.end_checkpoint(checkpoint)
         return checkpoint.recovery_point
-
-    def _sync_file(self, path: str) -> None:
-        descriptor = self.disk.open_existing(path)
-        try:
-            self.disk.fdatasync(descriptor)
-        finally:
-            self.disk.close(descriptor)
 
     # -- deleting -----------------------------------------------------------------------------------------------------
 
@@ -431,7 +433,7 @@ class PartitionLog(LogState):
         path = segment.path(PRODUCER_SNAPSHOT)
         if self._unsynced.holds(path):
             with suppress(FileNotFoundError):
-                self._sync_file(path)
+                sync_file(self.disk, path)
 
     def _remove_first(self, now_ms: int) -> None:
         segment = self.segments.pop(0)
@@ -441,19 +443,23 @@ class PartitionLog(LogState):
         self._reader.forget()
         self.files.close(segment)
         self._unsynced.removed(segment)
-        paths: list[str] = []
-        self._deleted.append((now_ms + self.config.file_delete_delay_ms, paths))
-        for suffix in SEGMENT_SUFFIXES:
-            path = segment.path(suffix)
-            with suppress(FileNotFoundError):
-                self.disk.rename(path, path + DELETED)
-                paths.append(path + DELETED)
+        self._deleted.set_aside(segment, now_ms + self.config.file_delete_delay_ms)
+
+    def replace(self, old: Sequence[Segment], cleaned: Segment, now_ms: int) -> None:
+        """Take a compacted segment in the place of the consecutive ones that it was made of, none of them above the recovery
+        point that was recorded. Whoever still reads from them goes on doing so."""
+        slot = self.segments.index(old[0])
+        self._deleted.add(swap_files(self.disk, old, cleaned), now_ms + self.config.file_delete_delay_ms)
+        self.files.seal(cleaned)
+        self.segments[slot : slot + len(old)] = [cleaned]
+        self.bases[slot : slot + len(old)] = [cleaned.base_offset]
+        self._reader.forget()
+        for segment in old:
+            self.files.close(segment)
 
     def purge_deleted(self, now_ms: int) -> None:
-        """Remove the files of segments that were deleted file.delete.delay.ms ago."""
-        while self._deleted and self._deleted[0][0] <= now_ms:
-            for path in self._deleted.pop(0)[1]:
-                self.disk.unlink(path)
+        """Remove the files of segments that were deleted or replaced file.delete.delay.ms ago."""
+        self._deleted.purge(now_ms)
 
     def remove_expired_producers(self, now_ms: int) -> None:
         self.producers.remove_expired(now_ms, self.producer_id_expiration_ms)
@@ -462,7 +468,7 @@ class PartitionLog(LogState):
 
     def close(self) -> None:
         """Write everything that is still in memory. It is durable once the file system was synced."""
-        if not self._is_open:
+        if not self.is_open:
             return
         if self._in_flight is not None:
             self._end_failed(self._in_flight)
@@ -486,6 +492,6 @@ class PartitionLog(LogState):
         self.disk.rename(self.directory, target)
 
     def _release(self) -> None:
-        self._is_open = False
+        self.is_open = False
         for segment in self.segments:
             self.files.close(segment)

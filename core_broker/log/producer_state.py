@@ -192,6 +192,10 @@ class Producers:
             return completed if first is None else first
         return min(first, completed)
 
+    @property
+    def has_open_transactions(self) -> bool:
+        return bool(self._open)
+
     def has_open_transaction(self, producer_id: int) -> bool:
         producer = self.by_id.get(producer_id)
         return producer is not None and producer.transaction_offset >= 0

@@ -42,6 +42,7 @@ class RecoveryPlan:
     recovery_point: int  # all that lies below is durable
     log_start_offset: int
     producer_id_expiration_ms: int
+    cleaned_offset: int = 0  # up to here compaction has been, so offsets may be missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +142,7 @@ class Recovery:
             start = min(trusted, self._replay_position(segment, replay_from))
             collects_aborted = not is_trusted and point != NOWHERE
             end, next_offset = self._walk(segment, start, trusted, producers_from, collects_aborted=collects_aborted)
-            # Compaction leaves gaps, but only below the recovery point; above it a gap is a loss.
-            if (
-                end != segment.size
-                or next_offset > next_base
-                or (not is_trusted and not is_last and next_offset < next_base)
-            ):
+            if end != segment.size or next_offset > next_base or (not is_last and self._lost(next_offset, next_base)):
                 self._cut(slot, end)
                 if is_trusted or next_offset < producers_from:
                     return self._recover(next_offset)
@@ -157,6 +153,11 @@ class Recovery:
             self._snapshots = [offset for offset in self._snapshots if offset <= next_offset]
             return self._recover(point)
         return next_offset
+
+    def _lost(self, next_offset: int, next_base: int) -> bool:
+        """Whether offsets are missing between two segments that compaction did not take: it stays below the recovery point."""
+        plan = self._plan
+        return next_offset < next_base and not plan.clean and next_base > max(plan.recovery_point, plan.cleaned_offset)
 
     def _forget_attempt(self, segment: Segment) -> None:
         """What a first attempt, which met damage further on, learned of a segment."""

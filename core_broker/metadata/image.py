@@ -95,6 +95,29 @@ class ScramKey(NamedTuple):
     mechanism: int
 
 
+class QuotaPart(NamedTuple):
+    """One part of whom a quota is for: a type (user, client-id, ip) and a name; no name means everybody who has no quota."""
+
+    type: str
+    name: str | None
+
+
+class QuotaEntity(tuple[QuotaPart, ...]):
+    """Whom a quota is for; the parts stand in the order of their types."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, names: Mapping[str, str | None]) -> QuotaEntity:
+        return cls(QuotaPart(kind, names[kind]) for kind in sorted(names))
+
+    def names(self) -> dict[str, str | None]:
+        return {part.type: part.name for part in self}
+
+    def __str__(self) -> str:
+        return ", ".join(f"{kind} {'(default)' if name is None else repr(name)}" for kind, name in self)
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterImage:
     """Everything that the metadata log says, up to and including `offset`."""
@@ -107,6 +130,7 @@ class ClusterImage:
     brokers: Mapping[int, BrokerImage] = field(default_factory=_nothing)
     features: Mapping[str, int] = field(default_factory=_nothing)
     scram_credentials: Mapping[ScramKey, ScramCredential] = field(default_factory=_nothing)
+    client_quotas: Mapping[QuotaEntity, Mapping[str, float]] = field(default_factory=_nothing)
     next_producer_id: int = 0
 
     def topic_by_id(self, topic_id: bytes) -> TopicImage | None:

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from barnabas.wire.records.cluster_metadata import (
     BeginTransactionRecord,
     BrokerRegistrationChangeRecord,
+    ClientQuotaRecord,
     ConfigRecord,
     EndTransactionRecord,
     FeatureLevelRecord,
@@ -34,6 +35,7 @@ from core_broker.metadata.image import (
     ConfigResource,
     Endpoint,
     PartitionImage,
+    QuotaEntity,
     ResourceType,
     ScramCredential,
     ScramKey,
@@ -98,6 +100,7 @@ class _Replay:
         self._brokers = _Draft(image.brokers)
         self._features = _Draft(image.features)
         self._credentials = _Draft(image.scram_credentials)
+        self._quotas = _Draft(image.client_quotas)
         self._next_producer_id = image.next_producer_id
         # Topics and configurations that records of this change touch again and again, not frozen yet.
         self._partitions: dict[str, list[PartitionImage]] = {}
@@ -131,6 +134,7 @@ class _Replay:
             brokers=self._brokers.finish(),
             features=self._features.finish(),
             scram_credentials=self._credentials.finish(),
+            client_quotas=self._quotas.finish(),
             next_producer_id=self._next_producer_id,
         )
 
@@ -222,10 +226,8 @@ class _Replay:
         self._brokers.remove(record.broker_id)
 
     def feature_level(self, record: FeatureLevelRecord) -> None:
-        if record.feature_level:
-            self._features.put(record.name, record.feature_level)
-        else:
-            self._features.remove(record.name)
+        # Level 0 is kept, too: somebody chose it, and the next start does not raise it again.
+        self._features.put(record.name, record.feature_level)
 
     def producer_ids(self, record: ProducerIdsRecord) -> None:
         self._next_producer_id = record.next_producer_id
@@ -238,6 +240,18 @@ class _Replay:
 
     def remove_scram_credential(self, record: RemoveUserScramCredentialRecord) -> None:
         self._credentials.remove(ScramKey(record.name, record.mechanism))
+
+    def client_quota(self, record: ClientQuotaRecord) -> None:
+        entity = QuotaEntity.of({part.entity_type: part.entity_name for part in record.entity})
+        quotas = dict(self._quotas.get(entity) or {})
+        if record.remove:
+            quotas.pop(record.key, None)
+        else:
+            quotas[record.key] = record.value
+        if quotas:
+            self._quotas.put(entity, frozen(quotas))
+        else:
+            self._quotas.remove(entity)
 
     def ignore(self, record: Message) -> None:
         """A record of Kafka's own cluster life, which means nothing to one node."""
@@ -255,6 +269,7 @@ _ACTIONS: Mapping[type[Message], Callable[[_Replay, Any], None]] = {
     ProducerIdsRecord: _Replay.producer_ids,
     UserScramCredentialRecord: _Replay.scram_credential,
     RemoveUserScramCredentialRecord: _Replay.remove_scram_credential,
+    ClientQuotaRecord: _Replay.client_quota,
     NoOpRecord: _Replay.ignore,
     BeginTransactionRecord: _Replay.ignore,
     EndTransactionRecord: _Replay.ignore,

@@ -21,6 +21,7 @@ from barnabas.wire.records.cluster_metadata import (
     FeatureLevelRecord,
     PartitionChangeRecord,
     RegisterBrokerRecord,
+    UserScramCredentialRecord,
 )
 from barnabas.wire.records.control import ControlType, LeaderChangeMessage, LeaderChangeVoter
 from barnabas.wire.struct import Message
@@ -31,6 +32,7 @@ from core_broker.log.folder import PARTITION_METADATA
 from core_broker.log.meta_properties import encode_uuid
 from core_broker.log.partition_log import PartitionLog
 from core_broker.log.staged import Staged
+from core_broker.metadata import bootstrap
 from core_broker.metadata.image import EMPTY, ClusterImage
 from core_broker.metadata.replay import MetadataError, replay
 from core_broker.metadata.snapshot import (
@@ -52,6 +54,9 @@ METADATA_TOPIC_ID: Final = (1).to_bytes(16, "big")
 METADATA_VERSION: Final = "metadata.version"
 METADATA_VERSION_LEVEL: Final = 30
 """Kafka 4.3-IV0: the newest record formats that Apache Kafka 4.3 writes."""
+TRANSACTION_VERSION: Final = "transaction.version"
+GROUP_VERSION: Final = "group.version"
+"""From level 1 on the consumer protocol (KIP-848) is served."""
 SNAPSHOT_AFTER_BYTES: Final = 20 << 20
 RECORDS_PER_BATCH_MAX: Final = 20_000
 READ_BYTES: Final = 1 << 20
@@ -68,7 +73,7 @@ _LOG_CONFIG: Final = LogConfig(
 
 
 class FeatureLevels(NamedTuple):
-    """The levels of a feature that this broker can work with."""
+    """The levels of a feature that this broker can work with. A cluster begins with the highest."""
 
     low: int
     high: int
@@ -77,7 +82,11 @@ class FeatureLevels(NamedTuple):
 class MetadataStore:
     """Whoever changes the cluster holds `exclusive` from reading the image until its records are applied."""
 
-    supported_features: Final = {METADATA_VERSION: FeatureLevels(METADATA_VERSION_LEVEL, METADATA_VERSION_LEVEL)}
+    supported_features: Final = {
+        METADATA_VERSION: FeatureLevels(METADATA_VERSION_LEVEL, METADATA_VERSION_LEVEL),
+        GROUP_VERSION: FeatureLevels(0, 1),
+        TRANSACTION_VERSION: FeatureLevels(0, 2),
+    }
 
     def __init__(
         self,
@@ -97,6 +106,8 @@ class MetadataStore:
         self._snapshot_after_bytes = snapshot_after_bytes
         self._randomness = randomness
         self._last_time_ms = 0
+        # With what a new cluster begins; none once it has begun.
+        self._formatted: list[Message] = []
         # The thread comes into being with the first change.
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="metadata")
 
@@ -121,6 +132,8 @@ class MetadataStore:
         log = PartitionLog.open(directory, _LOG_CONFIG, disk, clock_ms, recovery_point=start, log_start_offset=start)
         store = cls(log, image, node, snapshot_after_bytes=snapshot_after_bytes, randomness=randomness)
         store._load_log()
+        if not store.image.features:
+            store._formatted = bootstrap.read(log_directory, disk)
         return store
 
     # Starting and stopping.
@@ -136,8 +149,10 @@ class MetadataStore:
         image = replay(self.image, (), offset=self._log.log_end_offset, epoch=epoch)
         self._write(self._stage(batch), image)
         records: list[Message] = []
-        if METADATA_VERSION not in self.image.features:
-            records.append(FeatureLevelRecord(name=METADATA_VERSION, feature_level=METADATA_VERSION_LEVEL))
+        for name, levels in self.supported_features.items():
+            if name not in self.image.features:
+                records.append(FeatureLevelRecord(name=name, feature_level=self._first_level(name, levels)))
+        records.extend(record for record in self._formatted if isinstance(record, UserScramCredentialRecord))
         # The epoch of a registration is the offset of its record.
         self.broker_epoch = self._log.log_end_offset + len(records)
         records.append(self._registration(listeners, rack))
@@ -145,6 +160,13 @@ class MetadataStore:
             records.extend(self._new_leader_epochs())
         for start in range(0, len(records), RECORDS_PER_BATCH_MAX):
             self.append(records[start : start + RECORDS_PER_BATCH_MAX])
+
+    def _first_level(self, name: str, levels: FeatureLevels) -> int:
+        """The level that the directory was formatted with, as far as this broker can work with it, else the highest."""
+        for record in self._formatted:
+            if isinstance(record, FeatureLevelRecord) and record.name == name:
+                return min(max(record.feature_level, levels.low), levels.high)
+        return levels.high
 
     def close(self) -> None:
         self._writer.shutdown()

@@ -24,6 +24,14 @@ NEW_PARTITIONS_MAX: Final = 10_000
 """Partitions that one request may create: their records must fit one batch of the metadata log."""
 
 
+# Counts so many partitions that are about to be created or deleted, and raises KafkaError when a quota does not allow it now.
+Charge = Callable[[int], None]
+
+
+def no_charge(partitions: int) -> None:
+    """For who has no quota."""
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """Where every replica goes: this broker, and its log directory."""
@@ -45,8 +53,9 @@ class TopicRules:
 class TopicCreation:
     """One request to create topics. Each topic succeeds or fails alone; a later one sees those before it."""
 
-    def __init__(self, image: ClusterImage, rules: TopicRules) -> None:
+    def __init__(self, image: ClusterImage, rules: TopicRules, charge: Charge = no_charge) -> None:
         self.records: list[Message] = []
+        self._charge = charge
         self._image = image
         self._rules = rules
         self._names: set[str] = set()
@@ -65,6 +74,7 @@ class TopicCreation:
         configs = {config.name: config.value for config in asked.configs}
         check_topic_configs(configs)
         count = self._partition_count(asked)
+        self._charge(count)
         self._new_partitions += count
         topic_id = self._rules.new_id()
         self.records.append(TopicRecord(name=asked.name, topic_id=topic_id))
@@ -167,11 +177,12 @@ class TopicCreation:
 
 
 def add_partitions(
-    image: ClusterImage, node: Node, asked: CreatePartitionsTopic
+    image: ClusterImage, node: Node, asked: CreatePartitionsTopic, charge: Charge = no_charge
 ) -> tuple[CreatePartitionsTopicResult, list[Message]]:
     """A topic grows to the number of partitions that it is to have in the end."""
     try:
         records = _new_partitions(image, node, asked)
+        charge(len(records))
     except KafkaError as error:
         return CreatePartitionsTopicResult(name=asked.name, error_code=error.code, error_message=error.message), []
     return CreatePartitionsTopicResult(name=asked.name, error_message=None), records
