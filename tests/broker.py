@@ -16,6 +16,12 @@ START_DEADLINE_S = 60.0
 STOP_DEADLINE_S = 30.0
 PROBE_DEADLINE_S = 5.0
 OUTPUT_TAIL_CHARACTERS = 4000
+# A new group does not wait for more members, and members hear of changes at once: Kafka's defaults are meant for clusters.
+QUICK_GROUPS = {
+    "group.initial.rebalance.delay.ms": "0",
+    "group.consumer.heartbeat.interval.ms": "300",
+    "group.consumer.min.heartbeat.interval.ms": "300",
+}
 LISTENING = "broker listening on "
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import pytest
 
-from tests.broker import BarnabasBroker, BrokerProcess
+from tests.broker import QUICK_GROUPS, BarnabasBroker, BrokerProcess
 from tests.oracle import ApacheKafka
 from tests.ports import free_port
 from tests.provision import jars
@@ -68,8 +68,8 @@ def apache_kafka(java: Path, kafka_jars: Path, tmp_path_factory: pytest.TempPath
 
 @pytest.fixture(scope="session")
 def barnabas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BarnabasBroker]:
-    """Ours, with every setting at its default."""
-    yield from _running(BarnabasBroker(tmp_path_factory.mktemp("barnabas")))
+    """Ours, with every setting at its default, except that groups form quickly."""
+    yield from _running(BarnabasBroker(tmp_path_factory.mktemp("barnabas"), settings=QUICK_GROUPS))
 
 
 @pytest.fixture(scope="session")

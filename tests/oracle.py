@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.broker import BrokerProcess, answers
+from tests.broker import QUICK_GROUPS, BrokerProcess, answers
 from tests.ports import HOST, free_port
 
 CLUSTER_ID = "QmFybmFiYXMtdGVzdHM0Mw"
@@ -22,7 +22,7 @@ SINGLE_NODE = {
     "transaction.state.log.min.isr": "1",
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
-    "group.initial.rebalance.delay.ms": "0",
+    **QUICK_GROUPS,
 }
 LOG4J = """\
 Configuration:

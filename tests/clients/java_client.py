@@ -1,13 +1,16 @@
 """The Java client of Apache Kafka 4.3.0, through the tools that come with it."""
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.clients.records import CLIENT_LIMIT_BYTES, Headers, Read, Record
 
 TOOL_DEADLINE_S = 60
+STOP_DEADLINE_S = 20
+OUTPUT_TAIL_CHARACTERS = 4000
 CONSUME_DEADLINE_MS = 30_000
 # Start-up is most of what a tool costs: the quick compiler, the simple collector.
 QUICK_START = ("-Xmx256M", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dfile.encoding=UTF-8")
@@ -40,6 +43,26 @@ class JavaTools:
             timeout=TOOL_DEADLINE_S,
             check=False,
         )
+
+    @contextmanager
+    def running(self, main_class: str, *arguments: str, log: Path) -> Iterator[None]:
+        """A program that runs until the block ends. It must not end before; what it says goes to `log`."""
+        command = [str(self.java), *QUICK_START, "-cp", f"{self.jars}/*", main_class, *arguments]
+        with log.open("wb") as output:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        try:
+            yield
+            assert process.poll() is None, f"{main_class} ended: {log.read_text()[-OUTPUT_TAIL_CHARACTERS:]}"
+        except AssertionError as problem:
+            problem.add_note(log.read_text(errors="replace")[-OUTPUT_TAIL_CHARACTERS:])
+            raise
+        finally:
+            process.terminate()
+            try:
+                process.wait(STOP_DEADLINE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 class JavaClient:

@@ -62,6 +62,10 @@ KAFKA = JarSet(
     (
         Artifact("org.apache.kafka", "kafka_2.13", "4.3.0"),
         Artifact("org.apache.kafka", "kafka-tools", "4.3.0"),
+        # Clients of the broker in the tests: a Connect worker with its file connectors, MirrorMaker, a word count on Streams.
+        Artifact("org.apache.kafka", "connect-file", "4.3.0"),
+        Artifact("org.apache.kafka", "connect-mirror", "4.3.0"),
+        Artifact("org.apache.kafka", "kafka-streams-examples", "4.3.0"),
         # Kafka logs through slf4j 1.7, which is what log4j-slf4j-impl (not slf4j2-impl) serves.
         Artifact("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4"),
         Artifact("org.apache.logging.log4j", "log4j-core", "2.25.4"),
