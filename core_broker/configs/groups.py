@@ -231,14 +231,13 @@ OFFSETS = (
         minimum=1,
         why="there are no replicas to wait for: a commit is answered as soon as the disk has taken or refused it",
     ),
-    _inert(
+    BrokerSetting(
         "offsets.load.buffer.size",
         Kind.INT,
         5 << 20,
-        "Data read at a time when offsets are loaded.",
+        "Data read at a time when offsets are loaded, at most.",
         "bytes",
         minimum=1,
-        why="offsets are read in slices of a fixed size",
     ),
     BrokerSetting(
         "offsets.retention.minutes",

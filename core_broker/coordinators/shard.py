@@ -15,8 +15,10 @@ from barnabas.wire.wire_error import WireError
 from core_broker.coordinators.record import (
     NOT_TRANSACTIONAL,
     CoordinatorRecord,
+    EncodedRecord,
     TransactionalWriter,
     encode_batch,
+    encode_ready,
 )
 from core_broker.log.checkpoints import TopicPartition
 from core_broker.log.marker import build_marker, read_marker
@@ -121,6 +123,24 @@ class Shard(Generic[State]):
             base_offset = append.base_offset
             for position, (key, value, _) in enumerate(records):
                 self.state.replay(base_offset + position, writer.producer_id, key, value)
+        self._settle(append)
+
+    def write_ready(
+        self,
+        records: Sequence[EncodedRecord],
+        replay: Callable[[int], None],
+        then: Then,
+        *,
+        writer: TransactionalWriter = NOT_TRANSACTIONAL,
+    ) -> None:
+        """As `write`, with records whose bytes are ready. `replay` does, from a base offset on, what replaying them would do."""
+        if not records:
+            self._when_committed(then)
+            return
+        now_ms = self._clock_ms()
+        append = self._append(encode_ready(records, now_ms, writer), now_ms, then)
+        if append.error is None:
+            replay(append.base_offset)
         self._settle(append)
 
     def write_marker(self, writer: TransactionalWriter, marker: Marker, then: Then) -> None:

@@ -23,7 +23,7 @@ from barnabas.wire.batch import (
     BatchHeader,
 )
 from barnabas.wire.compression import compress
-from barnabas.wire.varint import varlong
+from barnabas.wire.varint import read_varlong, varlong
 from barnabas.wire.wire_error import WireError
 from core_broker.log.cleaned_transactions import CleanedTransactions
 from core_broker.log.key_offsets import KeyOffsets
@@ -35,6 +35,7 @@ _HEADER: Final = struct.Struct(">qiibIhiqqqhii")
 _CRC: Final = struct.Struct(">I")
 _CRC_POSITION: Final = 17
 _KEPT_ATTRIBUTES: Final = LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
+_RECORD_ATTRIBUTES: Final = b"\0"
 
 LeftOver: TypeAlias = bytes | bytearray | memoryview
 
@@ -61,6 +62,11 @@ class FilterCounts:
     records_read: int = 0
     records_kept: int = 0
     records_without_key: int = 0
+
+
+class _Kept(NamedTuple):
+    spans: list[RecordSpan]
+    has_tombstones: bool
 
 
 class BatchFilter:
@@ -105,28 +111,28 @@ class BatchFilter:
     def _filter_records(self, header: BatchHeader, batch: memoryview, *, starts_horizon: bool) -> LeftOver | None:
         body = inflate(batch, header)
         kept = self._kept(header, body)
-        self.counts.records_kept += len(kept)
-        if not kept:
+        self.counts.records_kept += len(kept.spans)
+        if not kept.spans:
             return None
         if header.has_delete_horizon:
             horizon: int | None = header.base_timestamp
-        elif starts_horizon or not all(span.has_value for span in kept):
+        elif starts_horizon or kept.has_tombstones:
             horizon = self._rules.now_ms + self._rules.delete_retention_ms
         else:
             horizon = None
-        if len(kept) == header.record_count and (horizon is None or header.has_delete_horizon):
+        if len(kept.spans) == header.record_count and (horizon is None or header.has_delete_horizon):
             return batch
-        self._pace.breathe()
         if crc32c(batch[CRC_START_BYTES:]) != header.crc:
             raise WireError(f"the batch at offset {header.base_offset} does not match its checksum: it is damaged")
-        return self._rebuilt(header, body, kept, horizon)
+        return self._rebuilt(header, body, kept.spans, horizon)
 
-    def _kept(self, header: BatchHeader, body: bytes) -> list[RecordSpan]:
+    def _kept(self, header: BatchHeader, body: bytes) -> _Kept:
         if header.is_control:
-            return list(walk_records(body, header.record_count))
+            return _Kept(list(walk_records(body, header.record_count)), has_tombstones=False)
         latest, last_offset, base = self._keys.latest, self._keys.last_offset, header.base_offset
         keeps_tombstones = not self._horizon_has_passed(header)
-        kept = []
+        spans: list[RecordSpan] = []
+        has_tombstones = False
         for number, span in enumerate(walk_records(body, header.record_count)):
             if number % RECORDS_PER_BREATH == 0:
                 self._pace.breathe()
@@ -137,21 +143,28 @@ class BatchFilter:
                     continue
                 if offset < last_offset(span.key) or not (span.has_value or keeps_tombstones):
                     continue
-            kept.append(span)
-        return kept
+            spans.append(span)
+            has_tombstones = has_tombstones or not span.has_value
+        return _Kept(spans, has_tombstones=has_tombstones)
 
-    def _rebuilt(self, header: BatchHeader, body: bytes, kept: list[RecordSpan], horizon: int | None) -> bytearray:
-        if header.is_log_append_time:
-            timestamps = [header.max_timestamp] * len(kept)
-        else:
-            base = header.base_timestamp
-            timestamps = [base + span.timestamp_delta for span in kept]
-        base_timestamp = timestamps[0] if horizon is None else horizon
+    def _rebuilt(self, header: BatchHeader, body: bytes, spans: list[RecordSpan], horizon: int | None) -> bytearray:
+        first_timestamp = _timestamp(header, body, spans[0])
+        base_timestamp = first_timestamp if horizon is None else horizon
+        # If the first record stays, and no horizon begins, so do the bytes of all others.
+        is_same_base = base_timestamp == header.base_timestamp and not header.is_log_append_time
+        parts: list[bytes] = []
+        max_timestamp = NO_TIMESTAMP
+        for number, span in enumerate(spans):
+            if number % RECORDS_PER_BREATH == 0:
+                self._pace.breathe()
+            timestamp = _timestamp(header, body, span)
+            max_timestamp = max(timestamp, max_timestamp)
+            if is_same_base:
+                parts.append(body[span.start : span.end])
+            else:
+                head = _RECORD_ATTRIBUTES + varlong(timestamp - base_timestamp)
+                parts += (varlong(len(head) + span.end - span.rest), head, body[span.rest : span.end])
         self._pace.breathe()
-        if base_timestamp == header.base_timestamp and not header.is_log_append_time:
-            records = b"".join([body[span.start : span.end] for span in kept])
-        else:
-            records = self._restamped(body, kept, timestamps, base_timestamp)
         attributes = header.attributes & (COMPRESSION_MASK | _KEPT_ATTRIBUTES)
         if horizon is not None:
             attributes |= DELETE_HORIZON
@@ -159,21 +172,17 @@ class BatchFilter:
             header._replace(
                 attributes=attributes,
                 base_timestamp=base_timestamp,
-                max_timestamp=max(timestamps),
-                record_count=len(kept),
+                max_timestamp=max_timestamp,
+                record_count=len(spans),
             ),
-            compress(header.compression, records),
+            compress(header.compression, b"".join(parts)),
         )
 
-    def _restamped(self, body: bytes, kept: list[RecordSpan], timestamps: list[int], base_timestamp: int) -> bytes:
-        """The same records with their timestamps counted from another one."""
-        parts: list[bytes] = []
-        for number, (span, timestamp) in enumerate(zip(kept, timestamps, strict=True)):
-            if number % RECORDS_PER_BREATH == 0:
-                self._pace.breathe()
-            head = b"\0" + varlong(timestamp - base_timestamp)
-            parts += (varlong(len(head) + span.end - span.rest), head, body[span.rest : span.end])
-        return b"".join(parts)
+
+def _timestamp(header: BatchHeader, body: bytes, span: RecordSpan) -> int:
+    if header.is_log_append_time:
+        return header.max_timestamp
+    return header.base_timestamp + read_varlong(body, span.stamp)[0]
 
 
 def _empty(header: BatchHeader) -> bytearray:

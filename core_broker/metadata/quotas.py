@@ -29,7 +29,6 @@ LONG_MAX: Final = (1 << 63) - 1
 FRACTION_MIN: Final = 1e-6
 """A smaller rest of a number that must be whole is rounding on its way here."""
 
-ENTITY_NAME_MAX_CHARACTERS: Final = 32_767
 QUOTA_RECORDS_MAX: Final = 10_000
 """Changes in one request: their records must fit one batch of the metadata log, as in Kafka."""
 
@@ -96,8 +95,6 @@ def check_entity(entity: QuotaEntity) -> None:
             raise _invalid(f"quotas belong to a user, a client-id or an ip; {kind!r} is none of them")
         if name == "":
             raise _invalid(f"the name of a {kind} cannot be empty; no name at all (null) means the default")
-        if name is not None and len(name) > ENTITY_NAME_MAX_CHARACTERS:
-            raise _invalid(f"the name of a {kind} has {len(name)} characters; {ENTITY_NAME_MAX_CHARACTERS} are allowed")
     if IP in names and len(names) > 1:
         raise _invalid("a quota of an ip cannot be one of a user or a client-id too")
 

@@ -163,10 +163,11 @@ class MetadataStore:
 
     def _first_level(self, name: str, levels: FeatureLevels) -> int:
         """The level that the directory was formatted with, as far as this broker can work with it, else the highest."""
-        for record in self._formatted:
-            if isinstance(record, FeatureLevelRecord) and record.name == name:
-                return min(max(record.feature_level, levels.low), levels.high)
-        return levels.high
+        if not self._formatted:
+            return levels.high
+        chosen = {one.name: one.feature_level for one in self._formatted if isinstance(one, FeatureLevelRecord)}
+        # A feature at level 0 is left out.
+        return min(max(chosen.get(name, 0), levels.low), levels.high)
 
     def close(self) -> None:
         self._writer.shutdown()

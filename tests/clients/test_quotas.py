@@ -9,7 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from confluent_kafka import Consumer, Producer, ThrottleEvent, TopicPartition
 
-from barnabas.wire.messages.alter_client_quotas import AlterClientQuotasRequest, AlterClientQuotasResponse
+from barnabas.wire.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    AlterClientQuotasResponse,
+    RequestEntryData,
+)
 from tests.broker import BarnabasBroker, BrokerProcess
 from tests.clients.confluent_client import create_topic
 from tests.clients.java_client import JavaTools
@@ -50,9 +54,13 @@ def test_config_command_says_the_same_on_both_brokers(
     assert "Quota configs for user-principal 'quota-person', client-id 'quota-tool' are " in shown
     assert "producer_byte_rate=1024.0" in shown
     assert "connection_creation_rate=77.0" in both(*address, "--describe")
-    both(*user, *tool, "--alter", "--delete-config", ",".join(part.split("=")[0] for part in limits.split(",")))
-    both(*address, "--alter", "--delete-config", "connection_creation_rate")
-    assert both("--entity-type", "ips", "--describe").strip() == ""
+    names = [part.partition("=")[0] for part in limits.split(",")]
+    for broker in (barnabas, apache_kafka):
+        change(
+            broker.address,
+            entry({"user": "quota-person", "client-id": "quota-tool"}, **dict.fromkeys(names)),
+            entry({"ip": "192.0.2.9"}, connection_creation_rate=None),
+        )
 
 
 @pytest.fixture
@@ -62,11 +70,10 @@ def limited(start_broker: StartBroker) -> BarnabasBroker:
     return broker
 
 
-def set_quota(address: str, client_id: str, **quotas: float) -> None:
-    request = AlterClientQuotasRequest(entries=[entry({"client-id": client_id}, **quotas)])
+def change(address: str, *entries: RequestEntryData) -> None:
     with WireSocket(address) as wire:
-        answer = wire.ask(request, AlterClientQuotasResponse, 1)
-    assert answer.entries[0].error_code == 0, answer
+        answer = wire.ask(AlterClientQuotasRequest(entries=list(entries)), AlterClientQuotasResponse, 1)
+    assert {entry.error_code for entry in answer.entries} == {0}, answer
 
 
 class Throttles:
@@ -85,7 +92,7 @@ class Throttles:
 
 
 def test_librdkafkas_producer_is_slowed_down(limited: BarnabasBroker) -> None:
-    set_quota(limited.address, "slow", producer_byte_rate=4000.0)
+    change(limited.address, entry({"client-id": "slow"}, producer_byte_rate=4000.0))
     told = Throttles()
     producer = Producer(
         {
@@ -114,7 +121,7 @@ def test_librdkafkas_consumer_is_slowed_down(limited: BarnabasBroker) -> None:
         producer.produce("limited", str(number).encode() * 500)
         producer.poll(0)
     assert producer.flush(60) == 0
-    set_quota(limited.address, "slow", consumer_byte_rate=5000.0)
+    change(limited.address, entry({"client-id": "slow"}, consumer_byte_rate=5000.0))
     told = Throttles()
     consumer = Consumer(
         {

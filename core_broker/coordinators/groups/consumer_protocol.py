@@ -193,6 +193,7 @@ class ConsumerProtocol:
                 self.timeouts.start(watched, Timeout.REBALANCE, max(member.rebalance_timeout_ms, 0))
 
     def forget(self, group: ConsumerGroup) -> None:
+        self.regexes.forget(group.group_id)
         for member_id in group.members:
             self.timeouts.stop_all(Watched(group.group_id, member_id))
 

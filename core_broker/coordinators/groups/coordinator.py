@@ -50,6 +50,7 @@ class GroupCoordinator:
             },
             Schema(KEYS, VALUES),
             self._new_state,
+            settings.integer("offsets.load.buffer.size"),
         )
 
     def _new_state(self, shard: Shard[GroupShardState]) -> GroupShardState:

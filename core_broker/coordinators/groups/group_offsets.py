@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from barnabas.wire.errors import ErrorCode, KafkaError
-from barnabas.wire.records.group_offsets import OffsetCommitKey, OffsetCommitValue
+from barnabas.wire.records.group_offsets import OffsetCommitKey
 from core_broker.coordinators.groups.classic_group import ClassicGroup, State
 from core_broker.coordinators.groups.group import Group, PartitionCheck
+from core_broker.coordinators.groups.offset_record import NO_TOPIC_ID, encode_key, encode_value
 from core_broker.coordinators.groups.offset_store import CommittedOffset, OffsetStore, TopicPartition
+from core_broker.coordinators.groups.rebalances import Write
 from core_broker.coordinators.groups.surroundings import Surroundings
-from core_broker.coordinators.record import NOT_TRANSACTIONAL, CoordinatorRecord, TransactionalWriter
+from core_broker.coordinators.record import NOT_TRANSACTIONAL, CoordinatorRecord, EncodedRecord, TransactionalWriter
 
 logger = logging.getLogger(__name__)
-
-VALUE_VERSION: Final = 4
-EXPIRING_VALUE_VERSION: Final = 1
-"""The only version that says when an offset expires; clients could ask for that long ago."""
 
 DEFAULT_RETENTION: Final = -1
 NO_OFFSET: Final = -1
 NO_EPOCH: Final = -1
-NO_TOPIC_ID: Final = bytes(16)
 GROUP_NOT_FOUND_VERSION: Final = 9
 """From here on OffsetCommit may be answered with GROUP_ID_NOT_FOUND."""
 
@@ -33,10 +30,21 @@ TOMBSTONE_OVERHEAD_BYTES: Final = 64
 Then = Callable[[KafkaError | None], None]
 
 
-class Write(Protocol):
+class WriteReady(Protocol):
+    """Appends records whose bytes are ready; `replay` makes them true, and `then` hears when they are durable."""
+
     def __call__(
-        self, records: list[CoordinatorRecord], then: Then, *, writer: TransactionalWriter = NOT_TRANSACTIONAL
+        self,
+        records: Sequence[EncodedRecord],
+        replay: Callable[[int], None],
+        then: Then,
+        *,
+        writer: TransactionalWriter = NOT_TRANSACTIONAL,
     ) -> None: ...
+
+
+Apply = Callable[[int, str, TopicPartition, CommittedOffset], None]
+"""Makes an offset true that stands in the log, written by a producer (or nobody) for a group."""
 
 
 class Commit(NamedTuple):
@@ -71,12 +79,22 @@ _UNSTABLE: Final = FetchedOffset(NO_OFFSET, NO_EPOCH, "", ErrorCode.UNSTABLE_OFF
 class GroupOffsets:
     """Serves one shard. `groups` and `store` are changed by replayed records only."""
 
-    def __init__(self, surroundings: Surroundings, groups: dict[str, Group], store: OffsetStore, write: Write) -> None:
+    def __init__(
+        self,
+        surroundings: Surroundings,
+        groups: dict[str, Group],
+        store: OffsetStore,
+        write: Write,
+        write_ready: WriteReady,
+        apply: Apply,
+    ) -> None:
         self._clock_ms = surroundings.clock_ms
         self._settings = surroundings.settings
         self._groups = groups
         self._store = store
         self._write = write
+        self._write_ready = write_ready
+        self._apply = apply
 
     # Committing.
 
@@ -128,7 +146,7 @@ class GroupOffsets:
     def commit(
         self,
         group_id: str,
-        commits: Iterable[Commit],
+        commits: Sequence[Commit],
         then: Then,
         *,
         retention_ms: int = DEFAULT_RETENTION,
@@ -136,24 +154,29 @@ class GroupOffsets:
     ) -> None:
         """Writes offsets; `then` hears when they are durable. With a writer they count when its transaction commits."""
         now_ms = self._clock_ms()
-        expire_ms = NO_OFFSET if retention_ms == DEFAULT_RETENTION else now_ms + retention_ms
-        version = VALUE_VERSION if retention_ms == DEFAULT_RETENTION else EXPIRING_VALUE_VERSION
+        expire_ms = None if retention_ms == DEFAULT_RETENTION else now_ms + retention_ms
         records = [
-            CoordinatorRecord(
-                OffsetCommitKey(group=group_id, topic=commit.where.topic, partition=commit.where.partition),
-                OffsetCommitValue(
-                    offset=commit.offset,
-                    leader_epoch=commit.leader_epoch,
-                    metadata=commit.metadata or "",
-                    commit_timestamp=now_ms,
-                    expire_timestamp=expire_ms,
-                    topic_id=commit.topic_id,
-                ),
-                version,
+            EncodedRecord(
+                encode_key(group_id, where.topic, where.partition),
+                encode_value(offset, leader_epoch, metadata or "", now_ms, expire_ms, topic_id),
             )
-            for commit in commits
+            for where, offset, leader_epoch, metadata, topic_id in commits
         ]
-        self._write(records, then, writer=writer)
+
+        def replay(base_offset: int) -> None:
+            for record_offset, (where, offset, leader_epoch, metadata, topic_id) in enumerate(commits, base_offset):
+                committed = CommittedOffset(
+                    record_offset,
+                    offset,
+                    NO_EPOCH if expire_ms is not None else leader_epoch,
+                    metadata or "",
+                    now_ms,
+                    expire_ms,
+                    NO_TOPIC_ID if expire_ms is not None else topic_id,
+                )
+                self._apply(writer.producer_id, group_id, where, committed)
+
+        self._write_ready(records, replay, then, writer=writer)
 
     # Reading.
 

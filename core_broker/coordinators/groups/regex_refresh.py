@@ -95,6 +95,8 @@ class RegexRefresh:
         time_ms = self._surroundings.clock_ms()
 
         def done(result: Mapping[str, frozenset[str]] | Exception) -> None:
+            if group_id not in self._under_way:
+                return
             self._under_way.discard(group_id)
             if isinstance(result, Exception):
                 logger.error("group %s: its patterns could not be matched: %s", group_id, result)
@@ -110,6 +112,10 @@ class RegexRefresh:
             self._take(group_id, resolved)
 
         self._cluster.in_background(lambda: matching_topics(regexes, list(image.topics)), done)
+
+    def forget(self, group_id: str) -> None:
+        """The group goes away, or its shard: what is being matched for it is not waited for."""
+        self._under_way.discard(group_id)
 
     def _take(self, group_id: str, resolved: Mapping[str, ResolvedRegex]) -> None:
         group = self._find(group_id)

@@ -40,7 +40,9 @@ class GroupShardState:
         self.groups: dict[str, Group] = {}
         self.offsets = OffsetStore()
         self.classic = ClassicProtocol(surroundings, self.groups, shard.write)
-        self.commits = GroupOffsets(surroundings, self.groups, self.offsets, shard.write)
+        self.commits = GroupOffsets(
+            surroundings, self.groups, self.offsets, shard.write, shard.write_ready, self._apply_offset
+        )
         self.consumers: ConsumerSide | None = None
         self._replayers: dict[type[Message], Callable[[Any, Any], None]] = {GroupMetadataKey: self._replay_group}
 
@@ -68,14 +70,16 @@ class GroupShardState:
         if value is None:
             self.offsets.remove(key.group, where)
             return
-        if key.group not in self.groups:
+        self._apply_offset(producer_id, key.group, where, _committed(record_offset, value))
+
+    def _apply_offset(self, producer_id: int, group_id: str, where: TopicPartition, committed: CommittedOffset) -> None:
+        if group_id not in self.groups:
             # Offsets without members: somebody assigns partitions and only keeps offsets here.
-            self.groups[key.group] = self.classic.new_group(key.group)
-        committed = _committed(record_offset, value)
+            self.groups[group_id] = self.classic.new_group(group_id)
         if producer_id == NOT_TRANSACTIONAL.producer_id:
-            self.offsets.put(key.group, where, committed)
+            self.offsets.put(group_id, where, committed)
         else:
-            self.offsets.put_pending(producer_id, key.group, where, committed)
+            self.offsets.put_pending(producer_id, group_id, where, committed)
 
     def _replay_group(self, key: GroupMetadataKey, value: GroupMetadataValue | None) -> None:
         """A generation of a classic group, or its end."""

@@ -102,7 +102,8 @@ def _ending_v2(transaction: Transaction, end: End, now_ms: int, new_producer_id:
         raise _foreign(end.producer)
     if transaction.status.is_prepared:
         raise _concurrent(transaction)
-    has_ended = transaction.status in (Status.COMPLETE_COMMIT, Status.COMPLETE_ABORT)
+    # Where an older client ended it, the end has not raised the epoch, and the one before is a zombie's.
+    has_ended = transaction.marks_with_new_epoch and transaction.status in _COMPLETE.values()
     repeats = has_ended and (repeats_last or transaction.epoch == epoch + 1)
     if not repeats and epoch != transaction.epoch:
         raise fenced(epoch, transaction.epoch)
