@@ -32,9 +32,10 @@ def zigzag(value: int) -> bytes:
     return uvarint((value << 1) ^ (value >> 63))
 
 
-def record(offset_delta: int, value: bytes) -> bytes:
-    """A record without key and headers, at the batch's own timestamp."""
-    body = b"\x00" + zigzag(0) + zigzag(offset_delta) + zigzag(-1) + zigzag(len(value)) + value + zigzag(0)
+def record(offset_delta: int, value: bytes, key: bytes | None = None) -> bytes:
+    """A record without headers, at the batch's own timestamp."""
+    named = zigzag(-1) if key is None else zigzag(len(key)) + key
+    body = b"\x00" + zigzag(0) + zigzag(offset_delta) + named + zigzag(len(value)) + value + zigzag(0)
     return zigzag(len(body)) + body
 
 
@@ -42,11 +43,13 @@ def encode(
     values: list[bytes],
     timestamp_ms: int,
     *,
+    keys: list[bytes] | None = None,
     base_offset: int = 0,
     producer: tuple[int, int, int] = NO_PRODUCER,
     transactional: bool = False,
 ) -> bytes:
-    records = b"".join(record(delta, value) for delta, value in enumerate(values))
+    named = keys or [None] * len(values)
+    records = b"".join(record(delta, value, key) for delta, (value, key) in enumerate(zip(values, named, strict=True)))
     count = len(values)
     attributes = TRANSACTIONAL if transactional else 0
     checked = _AFTER_CRC.pack(attributes, count - 1, timestamp_ms, timestamp_ms, *producer, count) + records

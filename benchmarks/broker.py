@@ -26,7 +26,19 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from benchmarks import bulk, durable, floor, groups, java, librdkafka, lifecycle, report, responsiveness
+from benchmarks import (
+    bulk,
+    cleaning,
+    durable,
+    floor,
+    groups,
+    java,
+    librdkafka,
+    lifecycle,
+    report,
+    responsiveness,
+    tools,
+)
 from benchmarks.contestants import Contestant, Durability, Ours, Pair, default_jars, find_kafka
 from benchmarks.job import Figures, LoadFailed
 from benchmarks.processes import cpu_seconds
@@ -38,9 +50,9 @@ from tests.provision.cache import cache_root
 LEAST_REPEATS = 3
 # A quick run leaves out the rows that vary what another one shows.
 QUICK_ROWS = (
-    "life",
+    *("life", "tools-list"),
     *("1kib-big-1p", "1kib-big-6p", "1kib-16k-1p", "1kib-16k-6p"),
-    *("java-1p", "one-in-flight", "end-to-end", "beside-saturating"),
+    *("java-1p", "one-in-flight", "end-to-end", "beside-saturating", "beside-cleaning"),
     *("groups-*", "commits-64", "transactions-16"),
     "durable-64-*",
 )
@@ -198,10 +210,12 @@ def main() -> int:
     options = arguments()
     rows: list[Row] = [
         *lifecycle.ROWS,
+        *tools.rows(options.kafka_jars),
         *bulk.ROWS,
         *java.rows(options.kafka_jars),
         *librdkafka.ROWS,
         *responsiveness.ROWS,
+        *cleaning.ROWS,
         *groups.ROWS,
         *lifecycle.LAST_ROWS,
         *durable.ROWS,

@@ -8,10 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from barnabas.kernel.data_directory import DataDirectoryError
-from barnabas.kernel.logging import LOG_FORMATS, LOG_LEVELS
-from barnabas.kernel.settings import SettingError
-from barnabas.services import SERVICES
+from barnabas.cli import cluster_arguments, completion
+from barnabas.cli.command_error import CommandError
 
 # As the shells count: a command line or a setting that makes no sense.
 EXIT_USAGE = 2
@@ -24,21 +22,18 @@ _FLAG_SETTINGS = {
     "log_format": "log.format",
     "log_level": "log.level",
     "listeners": "listeners",
+    "metrics_listener": "metrics.listener",
 }
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    parser = _parser()
-    arguments = parser.parse_args(words)
-    if arguments.command is None:
-        parser.print_help()
-        return 0
+    given = sys.argv[1:] if words is None else list(words)
     try:
-        return _run(arguments)
-    except SettingError as error:
-        return _fail(error, EXIT_USAGE)
-    except DataDirectoryError as error:
-        return _fail(error, EXIT_FAILURE)
+        if given and given[0] in cluster_arguments.COMMANDS:
+            return _run_against_cluster(given)
+        return _run_here(given)
+    except CommandError as error:
+        return _fail(error, error.status)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
@@ -47,7 +42,54 @@ def main(words: Sequence[str] | None = None) -> int:
         return EXIT_FAILURE
 
 
+def _run_against_cluster(words: Sequence[str]) -> int:
+    """Commands that need no settings of our own do not wait for them to load."""
+    parser = argparse.ArgumentParser(prog="barnabas")
+    cluster_arguments.add_commands(parser.add_subparsers(dest="command"))
+    arguments = parser.parse_args(words)
+    if arguments.command == "topics":
+        from barnabas.cli import topics
+
+        return topics.run(arguments)
+    if arguments.command == "groups":
+        from barnabas.cli import groups
+
+        return groups.run(arguments)
+    if arguments.command == "configs":
+        from barnabas.cli import configs
+
+        return configs.run(arguments)
+    if arguments.command == "produce":
+        from barnabas.cli import produce
+
+        return produce.run(arguments)
+    from barnabas.cli import consume
+
+    return consume.run(arguments)
+
+
+def _run_here(words: Sequence[str]) -> int:
+    from barnabas.kernel.data_directory import DataDirectoryError
+    from barnabas.kernel.settings import SettingError
+
+    parser = _parser()
+    arguments = parser.parse_args(words)
+    if arguments.command is None:
+        parser.print_help()
+        return 0
+    try:
+        if arguments.command == "completion":
+            return completion.run(arguments, parser)
+        return _run(arguments)
+    except SettingError as error:
+        return _fail(error, EXIT_USAGE)
+    except DataDirectoryError as error:
+        return _fail(error, EXIT_FAILURE)
+
+
 def _run(arguments: argparse.Namespace) -> int:
+    from barnabas.services import SERVICES
+
     flags = _flags(arguments)
     if arguments.command == "up":
         from barnabas.cli import up
@@ -76,6 +118,8 @@ def _flags(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def _parser() -> argparse.ArgumentParser:
+    from barnabas.services import SERVICES
+
     parser = argparse.ArgumentParser(prog="barnabas", description="A Kafka-compatible streaming platform.")
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
@@ -83,12 +127,14 @@ def _parser() -> argparse.ArgumentParser:
         "up", help="start the whole platform", description="Start every service; Ctrl-C stops them."
     )
     _add_setting_flags(up)
+    _add_metrics_flag(up)
     serve = commands.add_parser("serve", help="start one service", description="Start one service in this process.")
     services = serve.add_subparsers(dest="service", metavar="SERVICE", required=True)
     for service in SERVICES.values():
         one = services.add_parser(service.name, help=service.summary, description=f"Start {service.summary}.")
         _add_setting_flags(one)
         one.add_argument("--listeners", metavar="LIST", help="where to listen; port 0 is any free port")
+        _add_metrics_flag(one)
         one.add_argument("--supervised", action="store_true", help=argparse.SUPPRESS)
     config = commands.add_parser(
         "config",
@@ -98,10 +144,14 @@ def _parser() -> argparse.ArgumentParser:
     config.add_argument("service", nargs="?", choices=list(SERVICES), help="one service; all of them when left out")
     config.add_argument("--docs", action="store_true", help="print what each setting means, too")
     _add_setting_flags(config)
+    cluster_arguments.add_commands(commands)
+    completion.add_command(commands)
     return parser
 
 
 def _add_setting_flags(parser: argparse.ArgumentParser) -> None:
+    from barnabas.kernel.logging import LOG_FORMATS, LOG_LEVELS
+
     parser.add_argument("--data-dir", metavar="FOLDER", help="folder of the data (barnabas-data)")
     parser.add_argument(
         "--config", type=Path, metavar="FILE", help="properties file (Kafka's server.properties) or .toml file"
@@ -116,6 +166,12 @@ def _add_setting_flags(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--log-format", choices=LOG_FORMATS, help="form of the log on standard error (text)")
     parser.add_argument("--log-level", choices=LOG_LEVELS, help="least severity that is logged (info)")
+
+
+def _add_metrics_flag(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--metrics-listener", metavar="URL", help="where the broker tells its metrics, such as http://127.0.0.1:9404"
+    )
 
 
 def _assignment(text: str) -> tuple[str, str]:

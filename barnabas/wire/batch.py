@@ -203,6 +203,23 @@ def build_batch(
     return out
 
 
+def seal(
+    batch: bytearray,
+    *,
+    record_count: int,
+    timestamp: int,
+    transactional: bool = False,
+    producer_id: int = NO_PRODUCER_ID,
+    producer_epoch: int = NO_PRODUCER_EPOCH,
+) -> None:
+    """Fills in the header of a batch whose records, all of one time and not compressed, stand behind the room for it."""
+    _header.pack_into(
+        batch, 0, 0, len(batch) - LENGTH_OVERHEAD_BYTES, NO_LEADER_EPOCH, MAGIC, 0, TRANSACTIONAL if transactional else 0,
+        record_count - 1, timestamp, timestamp, producer_id, producer_epoch, NO_SEQUENCE, record_count,
+    )  # fmt: skip
+    _crc.pack_into(batch, _CRC_POSITION, compute_crc(batch, 0, len(batch)))
+
+
 def encode_records(records: Iterable[Record], base_offset: int, base_timestamp: int) -> bytearray:
     """The records one after the other, each with its length in front, not compressed."""
     out = bytearray()

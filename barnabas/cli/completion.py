@@ -1,0 +1,179 @@
+"""`barnabas completion SHELL`: a script that completes commands, flags, and names of topics and groups."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+SHELLS: Final = ("bash", "zsh", "fish")
+NAMES: Final = ("topics", "groups")
+# How long a shell may wait for names when Tab is pressed.
+NAMES_TIMEOUT_S: Final = 1.0
+
+
+class Place(NamedTuple):
+    """A command, as the words that lead to it, and what may follow."""
+
+    path: tuple[str, ...]
+    words: tuple[str, ...]
+    flags: tuple[str, ...]
+    names: str | None
+
+
+def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    if arguments.shell == "names":
+        return _print_names(arguments.kind)
+    places = list(walk(parser))
+    scripts = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+    print(scripts[arguments.shell](places), end="")
+    return 0
+
+
+def add_command(commands: Any) -> None:
+    one = commands.add_parser(
+        "completion",
+        help="print a script for Tab in your shell",
+        description="Print a completion script. bash: source <(barnabas completion bash); zsh: the same with zsh; "
+        "fish: barnabas completion fish | source",
+    )
+    shells = one.add_subparsers(dest="shell", metavar="SHELL", required=True)
+    for shell in SHELLS:
+        shells.add_parser(shell)
+    # For the scripts alone, so it stands in no help text.
+    names = shells.add_parser("names")
+    names.add_argument("kind", choices=NAMES)
+
+
+def walk(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[Place]:
+    """Every command and what may follow it."""
+    words: list[str] = []
+    flags: list[str] = []
+    names = None
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, one in action.choices.items():
+                if path != ("completion",) or name in SHELLS:
+                    words.append(name)
+                    yield from walk(one, (*path, name))
+        elif action.option_strings:
+            if action.help != argparse.SUPPRESS:
+                flags += [flag for flag in action.option_strings if flag.startswith("--")]
+        elif action.dest in ("topic", "group"):
+            names = f"{action.dest}s"
+        elif action.choices:
+            words += [str(choice) for choice in action.choices]
+    yield Place(path, tuple(words), tuple(flags), names)
+
+
+def _cases(places: list[Place]) -> str:
+    """The branches of a shell's case over the words so far."""
+    lines = []
+    for place in places:
+        offered = " ".join([*place.words, *place.flags])
+        asked = f' names="{place.names}";' if place.names else ""
+        lines.append(f'    "{" ".join(place.path)}") offered="{offered}";{asked} ;;')
+    return "\n".join(lines)
+
+
+_BASH: Final = """\
+# Completion of barnabas for bash.
+_barnabas() {
+  local current="${COMP_WORDS[COMP_CWORD]}" path="" names="" offered="" word
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case " $(_barnabas_words "$path") " in *" $word "*) path="${path:+$path }$word" ;; esac
+  done
+  offered="$(_barnabas_words "$path")"
+  names="$(_barnabas_names "$path")"
+  if [[ -n "$names" && "$current" != -* ]]; then
+    offered="$offered $(barnabas completion names "$names" 2>/dev/null)"
+  fi
+  COMPREPLY=($(compgen -W "$offered" -- "$current"))
+}
+_barnabas_words() {
+  local offered="" names=""
+  case "$1" in
+@CASES@
+  esac
+  echo "$offered"
+}
+_barnabas_names() {
+  local offered="" names=""
+  case "$1" in
+@CASES@
+  esac
+  echo "$names"
+}
+"""
+
+
+def _bash(places: list[Place]) -> str:
+    return _BASH.replace("@CASES@", _cases(places)) + "complete -F _barnabas barnabas\n"
+
+
+_ZSH: Final = """\
+#compdef barnabas
+# Completion of barnabas for zsh.
+_barnabas() {
+  local current_path="" names="" offered="" word
+  for word in "${(@)words[2,CURRENT-1]}"; do
+    _barnabas_lookup "$current_path"
+    if [[ " $offered " == *" $word "* ]]; then current_path="${current_path:+$current_path }$word"; fi
+  done
+  _barnabas_lookup "$current_path"
+  compadd -- ${=offered}
+  if [[ -n "$names" ]]; then compadd -- ${(f)"$(barnabas completion names $names 2>/dev/null)"}; fi
+}
+_barnabas_lookup() {
+  offered="" names=""
+  case "$1" in
+@CASES@
+  esac
+}
+"""
+
+
+def _zsh(places: list[Place]) -> str:
+    return _ZSH.replace("@CASES@", _cases(places)) + "compdef _barnabas barnabas\n"
+
+
+def _fish(places: list[Place]) -> str:
+    lines = ["# Completion of barnabas for fish.", "complete -c barnabas -f"]
+    for place in places:
+        seen = "; and ".join([f"__fish_seen_subcommand_from {word}" for word in place.path])
+        condition = seen or "__fish_use_subcommand"
+        if place.words:
+            not_yet = f"; and not __fish_seen_subcommand_from {' '.join(place.words)}" if seen else ""
+            lines.append(f"complete -c barnabas -n '{condition}{not_yet}' -a '{' '.join(place.words)}'")
+        lines += [f"complete -c barnabas -n '{condition}' -l {flag[2:]}" for flag in place.flags]
+        if place.names:
+            lines.append(
+                f"complete -c barnabas -n '{condition}' -a '(barnabas completion names {place.names} 2>/dev/null)'"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _print_names(kind: str) -> int:
+    """Names for Tab; nothing, and no complaint, where no broker answers."""
+    import asyncio
+    import os
+
+    from barnabas.cli.cluster_arguments import DEFAULT_SERVER, SERVER_VARIABLE
+    from barnabas.wire.errors import KafkaError
+    from core_broker.tools.exits import ToolError
+    from core_broker.tools.session import Session
+
+    async def ask() -> list[str]:
+        async with Session.open(os.environ.get(SERVER_VARIABLE, DEFAULT_SERVER)) as session:
+            if kind == "topics":
+                return [topic.name or "" for topic in (await session.metadata()).topics if not topic.is_internal]
+            from core_broker.tools.group_admin import GroupAdmin
+
+            return [group.group_id for group in await GroupAdmin(session).list_groups()]
+
+    try:
+        names = asyncio.run(asyncio.wait_for(ask(), NAMES_TIMEOUT_S))
+    except (KafkaError, ToolError, TimeoutError):
+        return 1
+    print("\n".join(sorted(names)))
+    return 0

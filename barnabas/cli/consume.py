@@ -1,0 +1,172 @@
+"""`barnabas consume`: the records of a topic."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+import re
+import sys
+from argparse import Namespace
+from collections.abc import Iterable
+from typing import Any, Final
+
+from barnabas.cli import cluster, output, terminal
+from barnabas.cli.command_error import CommandError
+from barnabas.cli.pairs import parse_pairs
+from barnabas.cli.progress import Progress
+from barnabas.wire.batch import Record
+from barnabas.wire.client import Client
+from barnabas.wire.errors import ErrorCode, KafkaError
+from core_broker.tools.assignors import TopicPartition
+from core_broker.tools.client_config import load_properties
+from core_broker.tools.consumer import EARLIEST, LATEST, Consumer, FetchedBatch
+from core_broker.tools.consumer_offsets import list_offsets
+from core_broker.tools.consumer_settings import READ_COMMITTED, ConsumerSettings
+from core_broker.tools.exits import ToolError
+
+CLIENT_ID: Final = "barnabas-consume"
+POLL_MS: Final = 200
+FIELDS: Final = ("partition", "offset", "timestamp", "key", "value", "headers")
+
+
+def run(arguments: Namespace) -> int:
+    try:
+        properties = load_properties(arguments.command_config) | parse_pairs(arguments.set)
+        if arguments.group:
+            properties["group.id"] = arguments.group
+        properties.setdefault("auto.offset.reset", "latest" if arguments.start == "end" else "earliest")
+        if arguments.committed:
+            properties["isolation.level"] = READ_COMMITTED
+        settings = ConsumerSettings.from_properties(properties)
+    except ValueError as error:
+        raise CommandError(str(error), status=2) from None
+    except ToolError as error:
+        raise CommandError(error.message, status=2) from None
+    return asyncio.run(_Consumption(arguments).run(settings))
+
+
+class _Consumption:
+    def __init__(self, arguments: Namespace) -> None:
+        self._arguments = arguments
+        self._left: int | None = arguments.number
+        self._shown = 0
+        self._progress = Progress(_quiet_unless_redirected(), "read", arguments.number)
+
+    async def run(self, settings: ConsumerSettings) -> int:
+        await cluster.check_reachable(self._arguments.bootstrap_server)
+        try:
+            async with (
+                Client(self._arguments.bootstrap_server, client_id=CLIENT_ID) as client,
+                Consumer(client, settings) as consumer,
+            ):
+                ends = await self._attach(consumer, settings)
+                await self._show_all(consumer, ends)
+        except KafkaError as error:
+            raise cluster.explained(error) from None
+        finally:
+            self._progress.clear()
+            if self._arguments.output == output.JSON:
+                print("\n]" if self._shown else "[]")
+            sys.stdout.flush()
+        return 0
+
+    async def _attach(self, consumer: Consumer, settings: ConsumerSettings) -> dict[TopicPartition, int] | None:
+        """Begin to read; returns where to stop, None to go on for ever."""
+        arguments = self._arguments
+        await consumer.cluster.refresh([arguments.topic])
+        if arguments.topic not in consumer.cluster.topics:
+            code = consumer.cluster.failures.get(arguments.topic, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            raise KafkaError(code, f"topic {arguments.topic!r}: {code.message}")
+        if settings.group_id is not None:
+            await consumer.subscribe([arguments.topic])
+            return None
+        numbers = sorted(consumer.cluster.topics[arguments.topic].leaders)
+        if arguments.partition is not None:
+            if arguments.partition not in numbers:
+                raise CommandError(
+                    f"topic {arguments.topic} has no partition {arguments.partition}; it has {len(numbers)}"
+                )
+            numbers = [arguments.partition]
+        places = [TopicPartition(arguments.topic, number) for number in numbers]
+        ends = await list_offsets(
+            consumer.cluster,
+            dict.fromkeys(places, LATEST),
+            committed_only=settings.isolation_level == READ_COMMITTED,
+        )
+        await consumer.assign(dict.fromkeys(places, _start(arguments.start)))
+        return None if arguments.follow or arguments.start == "end" else ends
+
+    async def _show_all(self, consumer: Consumer, ends: dict[TopicPartition, int] | None) -> None:
+        while self._left is None or self._left > 0:
+            if ends is not None and all((consumer.position(place) or 0) >= end for place, end in ends.items()):
+                return
+            for batch in await consumer.poll(POLL_MS):
+                records = batch.records if self._left is None else batch.records[: self._left]
+                self._show(batch, records)
+                if self._left is not None:
+                    self._left -= len(records)
+                self._progress.advance(len(records))
+            sys.stdout.flush()
+
+    def _show(self, batch: FetchedBatch, records: Iterable[Record]) -> None:
+        form = self._arguments.output
+        for record in records:
+            row = _row(batch.partition.partition, record)
+            if form == output.JSON_LINES:
+                sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+            elif form == output.JSON:
+                sys.stdout.write(("[\n" if not self._shown else ",\n") + "  " + json.dumps(row, ensure_ascii=False))
+            elif form == output.CSV:
+                _write_csv(row, with_head=not self._shown)
+            else:
+                sys.stdout.write(_line(row) + "\n")
+            self._shown += 1
+
+
+def _row(partition: int, record: Record) -> dict[str, Any]:
+    return {
+        "partition": partition,
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+        "key": _text(record.key),
+        "value": _text(record.value),
+        "headers": {name: _text(value) for name, value in record.headers},
+    }
+
+
+def _line(row: dict[str, Any]) -> str:
+    """One record for people: where it is, dim; its key; its value."""
+    place = f"{row['partition']}:{row['offset']}"
+    key, value = row["key"], "(null)" if row["value"] is None else row["value"]
+    if terminal.colours_here(sys.stdout):
+        place = terminal.painted(place, terminal.DIM)
+        key = key and terminal.painted(output.printable(key), terminal.CYAN)
+        value = output.printable(value)
+    return f"{place}  {value}" if key is None else f"{place}  {key}  {value}"
+
+
+def _write_csv(row: dict[str, Any], *, with_head: bool) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    if with_head:
+        writer.writerow(FIELDS)
+    writer.writerow(["" if row[name] is None else row[name] for name in FIELDS[:-1]] + [json.dumps(row["headers"])])
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def _start(text: str) -> int:
+    if text in ("beginning", "end"):
+        return EARLIEST if text == "beginning" else LATEST
+    if not re.fullmatch(r"\d+", text):
+        raise CommandError(f"--from {text!r} is no place in a log", "Write beginning, end or an offset.", 2)
+    return int(text)
+
+
+def _quiet_unless_redirected() -> Any:
+    """Progress shows only when the records go elsewhere."""
+    import io
+
+    return io.StringIO() if sys.stdout.isatty() else sys.stderr

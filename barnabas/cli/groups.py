@@ -1,0 +1,128 @@
+"""`barnabas groups`: list, describe, reset, delete."""
+
+from __future__ import annotations
+
+import re
+import sys
+from argparse import Namespace
+from collections.abc import Collection
+from typing import Any, Final
+
+from barnabas.cli import cluster, output, terminal
+from barnabas.cli.command_error import CommandError
+from barnabas.cli.output import Column
+from barnabas.wire.errors import ErrorCode, KafkaError
+from core_broker.tools.assignors import TopicPartition
+from core_broker.tools.group_admin import GroupAdmin
+from core_broker.tools.group_descriptions import describe_group
+from core_broker.tools.listed_offsets import Offset, list_offsets
+from core_broker.tools.session import Session
+
+EARLIEST: Final = -2
+LATEST: Final = -1
+_STATE_STYLES: Final = {"Stable": terminal.GREEN, "Empty": terminal.YELLOW, "Dead": terminal.RED}
+
+
+def run(arguments: Namespace) -> int:
+    works = {"list": _list, "describe": _describe, "reset": _reset, "delete": _delete}
+    return cluster.run(works[arguments.action], arguments)
+
+
+async def _list(session: Session, arguments: Namespace) -> int:
+    listed = sorted(await GroupAdmin(session).list_groups(), key=lambda group: group.group_id)
+    rows = [(group.group_id, group.type, group.protocol_type, group.state) for group in listed]
+    columns = (Column("group"), Column("type"), Column("protocol"), Column("state", _STATE_STYLES.get))
+    output.write(sys.stdout, arguments.output, columns, rows)
+    return 0
+
+
+async def _describe(session: Session, arguments: Namespace) -> int:
+    admin = GroupAdmin(session)
+    group = await describe_group(session, admin, arguments.group)
+    committed = await admin.committed(arguments.group)
+    owners = {place: member for member in group.members for place in member.assignment}
+    places = sorted({*committed, *owners})
+    ends = await _log_offsets(session, places, LATEST)
+    rows: list[tuple[Any, ...]] = []
+    for place in places:
+        offset = committed[place].offset if place in committed else None
+        end = ends.get(place)
+        lag = end - offset if end is not None and offset is not None else None
+        owner = owners.get(place)
+        rows.append((place.topic, place.partition, offset, end, lag, owner and owner.client_id, owner and owner.host))
+    columns = (
+        Column("topic"),
+        Column("partition"),
+        Column("offset"),
+        Column("end_offset"),
+        Column("lag", lambda lag: terminal.YELLOW if lag else terminal.GREEN),
+        Column("client"),
+        Column("host"),
+    )
+    output.write(sys.stdout, arguments.output, columns, rows)
+    return 0
+
+
+async def _reset(session: Session, arguments: Namespace) -> int:
+    """Show where the group would go; with --execute, send it there."""
+    admin = GroupAdmin(session)
+    committed = await admin.committed(arguments.group)
+    topics = arguments.topic or sorted({place.topic for place in committed})
+    if not topics:
+        raise CommandError(f"group {arguments.group} has no offsets", "Name the topics to set them for with --topic.")
+    described = await session.topics(topics)
+    for name in topics:
+        if name not in described or described[name].error_code:
+            raise cluster.explained(KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}"))
+    places = [TopicPartition(name, entry.partition_index) for name in topics for entry in described[name].partitions]
+    targets = await _targets(session, sorted(places), arguments.to)
+    rows = [
+        (place.topic, place.partition, committed[place].offset if place in committed else None, target)
+        for place, target in sorted(targets.items())
+    ]
+    columns = (Column("topic"), Column("partition"), Column("offset"), Column("new_offset", lambda _: terminal.CYAN))
+    if arguments.execute:
+        await admin.commit(arguments.group, targets)
+    output.write(sys.stdout, arguments.output, columns, rows)
+    if not arguments.execute:
+        print("Nothing has changed yet: --execute sets these offsets.", file=sys.stderr)
+    return 0
+
+
+async def _delete(session: Session, arguments: Namespace) -> int:
+    await GroupAdmin(session).delete_group(arguments.group)
+    print(f"deleted group {arguments.group}")
+    return 0
+
+
+async def _targets(session: Session, places: Collection[TopicPartition], to: str) -> dict[TopicPartition, int]:
+    """The offsets that `earliest`, `latest`, a number or a date stand for, inside of each log."""
+    starts, ends = await _log_offsets(session, places, EARLIEST), await _log_offsets(session, places, LATEST)
+    if to == "earliest":
+        return starts
+    if to == "latest":
+        return ends
+    if re.fullmatch(r"\d+", to):
+        return {place: min(max(int(to), starts[place]), ends[place]) for place in starts}
+    found = await _log_offsets(session, places, _moment_ms(to))
+    return {place: found[place] if found.get(place, -1) >= 0 else ends[place] for place in starts}
+
+
+def _moment_ms(text: str) -> int:
+    from datetime import datetime
+
+    try:
+        return int(datetime.fromisoformat(text).timestamp() * 1000)
+    except ValueError:
+        raise CommandError(
+            f"--to {text!r} is no place in a log",
+            "Write earliest, latest, an offset, or a time as 2026-01-31T12:00:00.",
+            2,
+        ) from None
+
+
+async def _log_offsets(session: Session, places: Collection[TopicPartition], time: int) -> dict[TopicPartition, int]:
+    if not places:
+        return {}
+    answers = await list_offsets(session, dict.fromkeys([(place.topic, place.partition) for place in places], time))
+    return {TopicPartition(*place): answer.offset for place, answer in answers.items() if isinstance(answer, Offset)}

@@ -1,0 +1,107 @@
+"""Rows as a table for people, or as JSON, JSON lines or CSV for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NamedTuple, TextIO
+
+from barnabas.cli import terminal
+
+TABLE: Final = "table"
+JSON: Final = "json"
+JSON_LINES: Final = "jsonl"
+CSV: Final = "csv"
+FORMS: Final = (TABLE, JSON, JSON_LINES, CSV)
+
+GAP: Final = "  "
+NOTHING: Final = "-"
+CELL_MIN_CHARACTERS: Final = 12
+
+# A value: the style in which a table paints it, or nothing.
+Style = Callable[[Any], str | None]
+
+
+class Column(NamedTuple):
+    """`name` is the key in JSON and the head in CSV; a table shows it with blanks and in capitals."""
+
+    name: str
+    style: Style | None = None
+
+    @property
+    def title(self) -> str:
+        return self.name.replace("_", " ").upper()
+
+
+def write(out: TextIO, form: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> None:
+    """Write rows in a form. All but a table are written as they come."""
+    if form == TABLE:
+        _write_table(out, columns, list(rows))
+    elif form == JSON:
+        json.dump([_object(columns, row) for row in rows], out, ensure_ascii=False, indent=2)
+        out.write("\n")
+    elif form == JSON_LINES:
+        for row in rows:
+            out.write(json.dumps(_object(columns, row), ensure_ascii=False) + "\n")
+    else:
+        import csv
+
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([column.name for column in columns])
+        writer.writerows([[_flat(value) for value in row] for row in rows])
+
+
+def _object(columns: Sequence[Column], row: Sequence[Any]) -> dict[str, Any]:
+    return {column.name: value for column, value in zip(columns, row, strict=True)}
+
+
+def _flat(value: Any) -> str:
+    """A value in one cell: lists by blanks, truth as JSON has it, nothing as nothing."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return " ".join([_flat(item) for item in value])
+    if isinstance(value, dict):
+        return " ".join([f"{name}={_flat(item)}" for name, item in value.items()])
+    return str(value)
+
+
+def _write_table(out: TextIO, columns: Sequence[Column], rows: list[Sequence[Any]]) -> None:
+    texts = [[printable(_flat(value)) or NOTHING for value in row] for row in rows]
+    widths = [max([len(column.title), *[len(row[place]) for row in texts]]) for place, column in enumerate(columns)]
+    if out.isatty():
+        _narrow(widths, terminal.width())
+    colours = terminal.colours_here(out)
+    numbers = [bool(rows) and all(type(row[place]) is int for row in rows) for place in range(len(columns))]
+    head = [_cell(column.title, size, number) for column, size, number in zip(columns, widths, numbers, strict=True)]
+    line = GAP.join(head).rstrip()
+    out.write((terminal.painted(line, terminal.BOLD) if colours else line) + "\n")
+    for row, shown in zip(rows, texts, strict=True):
+        cells = [_cell(text, size, number) for text, size, number in zip(shown, widths, numbers, strict=True)]
+        if colours:
+            cells = [_paint(column, value, cell) for column, value, cell in zip(columns, row, cells, strict=True)]
+        out.write(GAP.join(cells).rstrip() + "\n")
+
+
+def _paint(column: Column, value: Any, cell: str) -> str:
+    style = column.style(value) if column.style is not None else None
+    return cell if style is None else terminal.painted(cell, style)
+
+
+def _cell(text: str, size: int, is_number: bool) -> str:
+    if len(text) > size:
+        text = text[: size - 1] + "…"
+    return f"{text:>{size}}" if is_number else f"{text:<{size}}"
+
+
+def _narrow(widths: list[int], available: int) -> None:
+    """Take from the widest columns what does not fit the terminal, as long as they stay readable."""
+    while sum(widths) + len(GAP) * (len(widths) - 1) > available and max(widths) > CELL_MIN_CHARACTERS:
+        widths[widths.index(max(widths))] -= 1
+
+
+def printable(text: str) -> str:
+    """Control characters could move the cursor or change the terminal: they show as their numbers."""
+    return text if text.isprintable() else "".join([c if c.isprintable() else f"\\x{ord(c):02x}" for c in text])

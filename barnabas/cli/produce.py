@@ -1,0 +1,145 @@
+"""`barnabas produce`: lines, or words of the command line, as records."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from argparse import Namespace
+from typing import Final
+
+from barnabas.cli import cluster
+from barnabas.cli.command_error import CommandError
+from barnabas.cli.pairs import parse_pairs
+from barnabas.cli.progress import Progress
+from barnabas.wire.client import Client
+from barnabas.wire.errors import KafkaError
+from core_broker.tools.client_config import load_properties
+from core_broker.tools.exits import ToolError
+from core_broker.tools.input_lines import lines
+from core_broker.tools.producer import Producer, ProducerBatch, ProducerSettings
+from core_broker.tools.producer_batch import Headers
+
+CLIENT_ID: Final = "barnabas-produce"
+
+
+def run(arguments: Namespace) -> int:
+    try:
+        settings = ProducerSettings.from_properties(
+            load_properties(arguments.command_config)
+            | {"compression.type": arguments.compression}
+            | parse_pairs(arguments.set)
+        )
+    except ValueError as error:
+        raise CommandError(str(error), status=2) from None
+    except ToolError as error:
+        raise CommandError(error.message, status=2) from None
+    return asyncio.run(_Production(arguments).run(settings))
+
+
+class _Production:
+    def __init__(self, arguments: Namespace) -> None:
+        self._arguments = arguments
+        self._written = 0
+        self._failure: KafkaError | None = None
+        self._progress = Progress(sys.stderr, "written")
+
+    async def run(self, settings: ProducerSettings) -> int:
+        arguments = self._arguments
+        await cluster.check_reachable(arguments.bootstrap_server)
+        try:
+            async with Client(arguments.bootstrap_server, client_id=CLIENT_ID) as client:
+                await self._require_topic(client)
+                async with Producer(client, settings, settled=self._settled) as producer:
+                    await self._send_all(producer)
+                    await producer.flush()
+        except KafkaError as error:
+            raise cluster.explained(error) from None
+        finally:
+            self._progress.clear()
+        if self._failure is not None:
+            raise cluster.explained(self._failure)
+        print(f"wrote {self._written} record{'' if self._written == 1 else 's'} to {arguments.topic}", file=sys.stderr)
+        return 0
+
+    async def _require_topic(self, client: Client) -> None:
+        """A mistyped name makes no topic, unless one is asked for."""
+        if self._arguments.create:
+            return
+        from barnabas.wire.errors import ErrorCode
+        from barnabas.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+
+        topic = MetadataRequestTopic(name=self._arguments.topic)
+        answer = await client.send(MetadataRequest(topics=[topic], allow_auto_topic_creation=False), MetadataResponse)
+        code = ErrorCode(answer.topics[0].error_code)
+        if code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            raise CommandError(
+                f"there is no topic {self._arguments.topic!r}",
+                f"Create it with `barnabas topics create {self._arguments.topic}`, or give --create.",
+            )
+        if code is not ErrorCode.NONE:
+            raise KafkaError(code)
+
+    async def _send_all(self, producer: Producer) -> None:
+        arguments = self._arguments
+        if arguments.values:
+            for value in arguments.values:
+                await self._send(producer, value)
+            return
+        if sys.stdin.isatty() and arguments.file is None:
+            print(f"One record per line to {arguments.topic}; Ctrl-D ends it.", file=sys.stderr)
+        try:
+            descriptor = sys.stdin.fileno() if arguments.file is None else os.open(arguments.file, os.O_RDONLY)
+        except OSError as error:
+            raise CommandError(f"{arguments.file}: {error.strerror}", "Name a file that can be read.", 2) from None
+        async for group in lines(descriptor):
+            for line in group:
+                await self._send(producer, line)
+                if self._failure is not None:
+                    return
+
+    async def _send(self, producer: Producer, text: str) -> None:
+        arguments = self._arguments
+        key: bytes | None = arguments.key.encode() if arguments.key is not None else None
+        value: bytes | None = text.encode("utf-8", "replace")
+        headers: Headers = tuple((name, content.encode()) for name, content in parse_pairs(arguments.header).items())
+        partition: int | None = arguments.partition
+        if arguments.input == "jsonl":
+            key, value, headers = _from_json(text)
+        elif arguments.key_separator is not None:
+            before, found, after = text.partition(arguments.key_separator)
+            if not found:
+                raise CommandError(
+                    f"no {arguments.key_separator!r} in the line {text!r}",
+                    "Each line must read KEY, separator, VALUE.",
+                    2,
+                )
+            key, value = before.encode(), after.encode("utf-8", "replace")
+        await producer.send(arguments.topic, value, key, headers=headers, partition=partition)
+
+    def _settled(self, batch: ProducerBatch) -> None:
+        if batch.error is not None:
+            self._failure = self._failure or batch.error
+        else:
+            self._written += batch.count
+            self._progress.advance(batch.count)
+
+
+def _from_json(text: str) -> tuple[bytes | None, bytes | None, Headers]:
+    """A line as `barnabas consume --output jsonl` writes it: key, value, headers."""
+    try:
+        record = json.loads(text)
+        key, value, headers = record.get("key"), record.get("value"), record.get("headers") or {}
+        pairs = tuple((str(name), _bytes(content)) for name, content in headers.items())
+    except (ValueError, AttributeError):
+        raise CommandError(
+            f"not a JSON object: {text!r}", 'Write {"key": …, "value": …, "headers": {…}} on each line.', 2
+        ) from None
+    return _bytes(key), _bytes(value), pairs
+
+
+def _bytes(value: object) -> bytes | None:
+    if value is None:
+        return None
+    return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).encode("utf-8", "replace")

@@ -1,0 +1,116 @@
+"""`barnabas topics`: list, describe, create, delete."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from typing import Any, Final
+
+from barnabas.cli import cluster, output, terminal
+from barnabas.cli.command_error import CommandError
+from barnabas.cli.output import Column
+from barnabas.cli.pairs import parse_pairs
+from barnabas.wire.errors import ErrorCode, KafkaError
+from core_broker.tools.java_errors import error_of
+from core_broker.tools.session import Session
+
+BROKER_DEFAULT: Final = -1
+EARLIEST: Final = -2
+LATEST: Final = -1
+
+
+def run(arguments: Namespace) -> int:
+    works = {"list": _list, "describe": _describe, "create": _create, "delete": _delete}
+    return cluster.run(works[arguments.action], arguments)
+
+
+async def _list(session: Session, arguments: Namespace) -> int:
+    answer = await session.metadata()
+    shown = sorted(
+        (topic for topic in answer.topics if arguments.internal or not topic.is_internal),
+        key=lambda topic: topic.name or "",
+    )
+    rows = [
+        (topic.name, len(topic.partitions), len(topic.partitions[0].replica_nodes) if topic.partitions else 0)
+        for topic in shown
+    ]
+    columns = (Column("name"), Column("partitions"), Column("replication"))
+    output.write(sys.stdout, arguments.output, columns, rows)
+    return 0
+
+
+async def _describe(session: Session, arguments: Namespace) -> int:
+    from core_broker.tools.listed_offsets import list_offsets
+
+    topic = (await session.topics([arguments.topic])).get(arguments.topic)
+    if topic is None or topic.error_code:
+        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if topic is None else ErrorCode(topic.error_code)
+        raise cluster.explained(KafkaError(code, f"topic {arguments.topic!r}: {code.message}"))
+    places = [(arguments.topic, entry.partition_index) for entry in topic.partitions if entry.leader_id >= 0]
+    starts = await list_offsets(session, dict.fromkeys(places, EARLIEST))
+    ends = await list_offsets(session, dict.fromkeys(places, LATEST))
+    rows: list[tuple[Any, ...]] = []
+    for entry in sorted(topic.partitions, key=lambda entry: entry.partition_index):
+        start, end = (
+            getattr(found.get((arguments.topic, entry.partition_index)), "offset", None) for found in (starts, ends)
+        )
+        count = end - start if start is not None and end is not None else None
+        rows.append((entry.partition_index, entry.leader_id, entry.replica_nodes, entry.isr_nodes, start, end, count))
+    columns = (
+        Column("partition"),
+        Column("leader", lambda leader: terminal.RED if leader < 0 else None),
+        Column("replicas"),
+        Column("in_sync"),
+        Column("first_offset"),
+        Column("end_offset"),
+        Column("records"),
+    )
+    output.write(sys.stdout, arguments.output, columns, rows)
+    return 0
+
+
+async def _create(session: Session, arguments: Namespace) -> int:
+    from barnabas.wire.messages.create_topics import (
+        CreatableTopic,
+        CreatableTopicConfig,
+        CreateTopicsRequest,
+        CreateTopicsResponse,
+    )
+
+    configs = parse_pairs(arguments.set)
+    topic = CreatableTopic(
+        name=arguments.topic,
+        num_partitions=arguments.partitions or BROKER_DEFAULT,
+        replication_factor=arguments.replication_factor or BROKER_DEFAULT,
+        configs=[CreatableTopicConfig(name=name, value=value) for name, value in configs.items()],
+    )
+    request = CreateTopicsRequest(topics=[topic], timeout_ms=session.config.request_timeout_ms)
+    result = (await session.send_to_controller(request, CreateTopicsResponse)).topics[0]
+    if result.error_code:
+        raise error_of(result.error_code, result.error_message)
+    print(f"created topic {arguments.topic}")
+    return 0
+
+
+async def _delete(session: Session, arguments: Namespace) -> int:
+    from barnabas.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
+
+    if not arguments.yes:
+        _confirm(f"delete topic {arguments.topic} with all its records?")
+    request = DeleteTopicsRequest(
+        topics=[DeleteTopicState(name=arguments.topic)],
+        topic_names=[arguments.topic],
+        timeout_ms=session.config.request_timeout_ms,
+    )
+    result = (await session.send_to_controller(request, DeleteTopicsResponse)).responses[0]
+    if result.error_code:
+        raise error_of(result.error_code, result.error_message)
+    print(f"deleted topic {arguments.topic}")
+    return 0
+
+
+def _confirm(question: str) -> None:
+    if not sys.stdin.isatty():
+        raise CommandError("this cannot be undone", "Say so with --yes.", status=2)
+    if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+        raise CommandError("nothing was deleted")

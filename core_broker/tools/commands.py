@@ -1,0 +1,78 @@
+"""Kafka's command-line tools by name, and the one entry point of all of them. A tool's module is imported when it is called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Final, cast
+
+from barnabas.wire.errors import KafkaError
+from core_broker.tools.exits import FAILURE, INTERRUPTED, ToolError, ToolExit, UsageError
+from core_broker.tools.java_errors import message_of
+
+MODULES: Final = {
+    "kafka-broker-api-versions": "broker_api_versions",
+    "kafka-cluster": "cluster",
+    "kafka-configs": "configs",
+    "kafka-console-consumer": "console_consumer",
+    "kafka-console-producer": "console_producer",
+    "kafka-consumer-groups": "consumer_groups",
+    "kafka-consumer-perf-test": "consumer_perf_test",
+    "kafka-delete-records": "delete_records",
+    "kafka-dump-log": "dump_log",
+    "kafka-features": "features",
+    "kafka-get-offsets": "get_offsets",
+    "kafka-groups": "groups",
+    "kafka-leader-election": "leader_election",
+    "kafka-log-dirs": "log_dirs",
+    "kafka-metadata-quorum": "metadata_quorum",
+    "kafka-producer-perf-test": "producer_perf_test",
+    "kafka-reassign-partitions": "reassign_partitions",
+    "kafka-storage": "storage",
+    "kafka-streams-application-reset": "streams_application_reset",
+    "kafka-topics": "topics",
+    "kafka-transactions": "transactions",
+    "kafka-verifiable-consumer": "verifiable_consumer",
+    "kafka-verifiable-producer": "verifiable_producer",
+}
+
+
+def main() -> int:
+    """The entry point of every script; its own name says which tool is meant."""
+    return call(os.path.basename(sys.argv[0]).removesuffix(".sh"), sys.argv[1:])
+
+
+def call(name: str, arguments: Sequence[str]) -> int:
+    """Runs a tool as its script does and returns its exit status."""
+    if name not in MODULES:
+        print(f"{name!r} is no tool of Kafka that is here; there are {', '.join(MODULES)}", file=sys.stderr)
+        return FAILURE
+    try:
+        module = import_module(f"core_broker.tools.{MODULES[name]}")
+        status = cast("Callable[[Sequence[str]], int]", module.main)(arguments)
+        sys.stdout.flush()
+    except UsageError as error:
+        print(f"{error.message}\n{error.table}", end="", file=sys.stderr)
+        return FAILURE
+    except ToolError as error:
+        print(error.message, file=sys.stderr)
+        return error.status
+    except KafkaError as error:
+        print(message_of(error), file=sys.stderr)
+        return FAILURE
+    except ToolExit as end:
+        return end.status
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone, as with `kafka-topics --list | head`: nothing is left to say, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILURE
+    return status
+
+
+if __name__ == "__main__":
+    # As a module it is told the tool by name: `python -m core_broker.tools.commands kafka-topics --list …`.
+    sys.exit(call(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,36 @@
+"""How a tool ends other than by returning: with a usage table, with a message, or at once with a status."""
+
+from __future__ import annotations
+
+from typing import Final
+
+SUCCESS: Final = 0
+FAILURE: Final = 1
+# What a JVM returns when the signal of Ctrl-C ends it.
+INTERRUPTED: Final = 130
+
+
+class UsageError(Exception):
+    """A command line that makes no sense: the message and the table of options go to standard error, status 1."""
+
+    def __init__(self, message: str, table: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.table = table
+
+
+class ToolError(Exception):
+    """A failure that the tool has words for: they go to standard error."""
+
+    def __init__(self, message: str, status: int = FAILURE) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+
+
+class ToolExit(Exception):
+    """The end of the tool; everything has been printed."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status

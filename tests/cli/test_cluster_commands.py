@@ -1,0 +1,259 @@
+"""The friendly commands against a broker: tables for people, JSON and CSV for programs, errors that say what to do."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from barnabas.cli import output, terminal
+from barnabas.cli.main import main
+from barnabas.cli.output import Column
+from barnabas.cli.progress import Progress
+from tests.cli.conftest import environment
+
+START_UPS = 5
+# Time of the processor, since others may use it, too. A quiet machine needs less than half of this.
+START_UP_LIMIT_S = 0.35
+
+Call = Callable[..., str]
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def run_at(broker_address: str, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run a command against the broker; it must succeed. Returns what it printed."""
+
+    def command(*words: str) -> str:
+        capsys.readouterr()
+        assert main([*words, "--bootstrap-server", broker_address]) == 0, capsys.readouterr().err
+        return capsys.readouterr().out
+
+    return command
+
+
+@pytest.fixture
+def failure_at(broker_address: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    def command(*words: str) -> tuple[int, str]:
+        status = main([*words, "--bootstrap-server", broker_address])
+        return status, capsys.readouterr().err
+
+    return command
+
+
+def test_a_topic_from_its_creation_to_its_end(run_at: Call, topic: str) -> None:
+    assert (
+        run_at("topics", "create", topic, "--partitions", "3", "--set", "retention.ms=60000")
+        == f"created topic {topic}\n"
+    )
+    rows = json.loads(run_at("topics", "list", "--output", "json"))
+    assert {"name": topic, "partitions": 3, "replication": 1} in rows
+    described = list(csv.DictReader(io.StringIO(run_at("topics", "describe", topic, "--output", "csv"))))
+    assert [(row["partition"], row["end_offset"], row["records"]) for row in described] == [
+        (str(number), "0", "0") for number in range(3)
+    ]
+    configs = [json.loads(line) for line in run_at("configs", "describe", "topic", topic, "-o", "jsonl").splitlines()]
+    assert {row["name"]: row["value"] for row in configs}["retention.ms"] == "60000"
+    run_at("configs", "set", "topic", topic, "retention.ms=70000", "cleanup.policy=compact,delete")
+    run_at("configs", "unset", "topic", topic, "retention.ms")
+    shown = run_at("configs", "describe", "topic", topic)
+    assert "retention.ms" not in shown
+    assert shown.splitlines()[0].split() == ["NAME", "VALUE", "SOURCE", "READ", "ONLY"]
+    assert run_at("topics", "delete", topic, "--yes") == f"deleted topic {topic}\n"
+    assert topic not in run_at("topics", "list")
+
+
+def test_records_there_and_back(run_at: Call, topic: str, tmp_path: Path) -> None:
+    run_at("topics", "create", topic, "-p", "1")
+    run_at("produce", topic, "first", "second", "--key", "k", "--header", "h=1", "--compression", "zstd")
+    lines = tmp_path / "lines"
+    lines.write_text("a:1\nb:2\n")
+    run_at("produce", topic, "--file", str(lines), "--key-separator", ":")
+    jsonl = run_at("consume", topic, "--output", "jsonl")
+    records = [json.loads(line) for line in jsonl.splitlines()]
+    assert [(one["offset"], one["key"], one["value"], one["headers"]) for one in records] == [
+        (0, "k", "first", {"h": "1"}),
+        (1, "k", "second", {"h": "1"}),
+        (2, "a", "1", {}),
+        (3, "b", "2", {}),
+    ]
+    copied = tmp_path / "copied"
+    copied.write_text(jsonl)
+    run_at("produce", topic, "--file", str(copied), "--input", "jsonl")
+    again = json.loads(run_at("consume", topic, "--from", "4", "--output", "json"))
+    assert [(one["key"], one["value"], one["headers"]) for one in again] == [
+        (one["key"], one["value"], one["headers"]) for one in records
+    ]
+    assert run_at("consume", topic, "-n", "2") == "0:0  k  first\n0:1  k  second\n"
+    assert (
+        run_at("consume", topic, "-n", "1", "-o", "csv").splitlines()[0]
+        == "partition,offset,timestamp,key,value,headers"
+    )
+
+
+def test_a_group_from_its_first_record_to_its_end(run_at: Call, topic: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run_at("topics", "create", topic, "-p", "1")
+    run_at("produce", topic, "1", "2", "3")
+    run_at("consume", topic, "--group", topic, "-n", "3")
+    groups = {row["group"]: row for row in json.loads(run_at("groups", "list", "-o", "json"))}
+    assert groups[topic]["state"] == "Empty"
+    run_at("produce", topic, "4")
+    [row] = json.loads(run_at("groups", "describe", topic, "-o", "json"))
+    assert (row["topic"], row["offset"], row["end_offset"], row["lag"]) == (topic, 3, 4, 1)
+    [planned] = json.loads(run_at("groups", "reset", topic, "--to", "earliest", "-o", "json"))
+    assert (planned["offset"], planned["new_offset"]) == (3, 0)
+    assert json.loads(run_at("groups", "describe", topic, "-o", "json"))[0]["offset"] == 3
+    run_at("groups", "reset", topic, "--to", "99", "--execute")
+    assert json.loads(run_at("groups", "describe", topic, "-o", "json"))[0]["offset"] == 4
+    run_at("groups", "reset", topic, "--to", "1999-12-31T00:00", "--execute")
+    assert json.loads(run_at("groups", "describe", topic, "-o", "json"))[0]["offset"] == 0
+    assert run_at("groups", "delete", topic) == f"deleted group {topic}\n"
+    assert topic not in {row["group"] for row in json.loads(run_at("groups", "list", "-o", "json"))}
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "advice"),
+    [
+        (("topics", "describe", "absent"), 1, "barnabas topics list"),
+        (("topics", "create", "bad name"), 1, "Names have up to 249 letters"),
+        (("topics", "create", "t", "--set", "retention.ms"), 2, "not of the form name=value"),
+        (("topics", "delete", "absent", "--yes"), 1, "barnabas topics list"),
+        (("produce", "absent", "x"), 1, "barnabas topics create absent"),
+        (("produce", "absent", "x", "--set", "acks=7"), 2, "Invalid value 7 for configuration acks"),
+        (("consume", "absent"), 1, "barnabas topics list"),
+        (("groups", "describe", "absent"), 1, "barnabas groups list"),
+        (("groups", "reset", "absent", "--to", "latest"), 1, "--topic"),
+        (("configs", "describe", "topic", "absent"), 1, "barnabas topics list"),
+    ],
+)
+def test_an_error_says_what_to_do(
+    failure_at: Callable[..., tuple[int, str]], words: tuple[str, ...], status: int, advice: str
+) -> None:
+    found, said = failure_at(*words)
+    assert found == status
+    assert said.startswith("barnabas: ")
+    assert advice in said
+
+
+@pytest.mark.parametrize("words", [("topics", "list"), ("produce", "t", "x"), ("consume", "t"), ("groups", "list")])
+def test_nobody_there_is_told_at_once(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "--bootstrap-server", "127.0.0.1:1"]) == 1
+    said = capsys.readouterr().err
+    assert "cannot connect to 127.0.0.1:1" in said
+    assert "barnabas up" in said
+
+
+def test_a_deletion_is_confirmed(
+    failure_at: Callable[..., tuple[int, str]], topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    assert failure_at("topics", "delete", topic) == (2, "barnabas: this cannot be undone\n  Say so with --yes.\n")
+
+
+COLUMNS = (Column("name", lambda name: terminal.RED if name == "bad" else None), Column("size"), Column("flags"))
+ROWS = [("bad", 5, [1, 2]), ("good", 123, None)]
+
+
+def test_a_table_is_aligned_and_has_no_colours_off_a_terminal() -> None:
+    out = io.StringIO()
+    output.write(out, output.TABLE, COLUMNS, ROWS)
+    assert out.getvalue() == "NAME  SIZE  FLAGS\nbad      5  1 2\ngood   123  -\n"
+
+
+def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    coloured, plain = Terminal(), Terminal()
+    output.write(coloured, output.TABLE, COLUMNS, ROWS)
+    monkeypatch.setenv("NO_COLOR", "1")
+    output.write(plain, output.TABLE, COLUMNS, ROWS)
+    assert "\x1b[31mbad \x1b[0m" in coloured.getvalue()
+    assert "\x1b" not in plain.getvalue()
+
+
+def test_a_table_fits_its_terminal_and_never_passes_on_control_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = Terminal()
+    output.write(out, output.TABLE, (Column("name"), Column("value")), [("n", "x" * 100), ("evil", "\x1b[2J")])
+    lines = out.getvalue().splitlines()
+    assert all(len(line) <= 40 for line in lines)
+    assert lines[1].endswith("…")
+    assert "\\x1b[2J" in lines[2]
+
+
+def test_progress_shows_on_terminals_only() -> None:
+    shown, hidden = Terminal(), io.StringIO()
+    for stream in (shown, hidden):
+        moments_s = iter([0.0, 1.0])
+        with Progress(stream, "written", 200, clock_s=moments_s.__next__) as progress:
+            progress.advance(100)
+    assert "written: ████████████░░░░░░░░░░░░  50%  100 of 200  100/s" in shown.getvalue()
+    assert shown.getvalue().endswith("\r\x1b[2K")
+    assert hidden.getvalue() == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    for word in ("topics", "describe", "produce", "consume", "groups", "reset", "configs", "completion", "output"):
+        assert word in script
+    assert "supervised" not in script
+
+
+def test_bash_completes_commands_flags_and_topics(
+    broker_address: str, run_at: Call, topic: str, tmp_path: Path
+) -> None:
+    run_at("topics", "create", topic, "-p", "1")
+    script = tmp_path / "completion"
+    main_program = f'barnabas() {{ {sys.executable} -m barnabas "$@"; }}\n'
+    made = subprocess.run(
+        [sys.executable, "-m", "barnabas", "completion", "bash"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment(),
+    )
+    script.write_text(made.stdout + main_program)
+
+    def complete(*words: str) -> list[str]:
+        line = " ".join(f"'{word}'" for word in ("barnabas", *words))
+        program = f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _barnabas; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        done = subprocess.run(
+            ["bash", "-c", program],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment(KAFKA_BOOTSTRAP_SERVERS=broker_address),
+        )
+        return done.stdout.split()
+
+    assert complete("top") == ["topics"]
+    assert complete("topics", "de") == ["describe", "delete"]
+    assert complete("topics", "list", "--out") == ["--output"]
+    assert topic in complete("topics", "describe", topic[:10])
+
+
+def test_it_starts_quickly(broker_address: str) -> None:
+    words = [sys.executable, "-m", "barnabas", "topics", "list", "-o", "json", "-b", broker_address]
+    took_s = []
+    for _ in range(START_UPS):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(words, env=environment(), capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took_s.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(took_s) < START_UP_LIMIT_S, took_s
