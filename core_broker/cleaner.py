@@ -177,7 +177,7 @@ class Cleaner:
         try:
             return self._dirty_part(partition)
         except Exception as problem:  # noqa: BLE001 - one log that cannot be looked at must not stop the others
-            self._give_up(partition, problem)
+            self._failed(partition, problem)
             return None
 
     def _dirty_part(self, partition: Partition, **limits: int) -> DirtyPart:
@@ -199,11 +199,7 @@ class Cleaner:
             logger.info("gave up compacting %s: %s", partition, reason)
             return False
         except Exception as problem:  # noqa: BLE001 - one log that cannot be compacted must not stop the others
-            if isinstance(problem, OSError) and not isinstance(problem, DamagedSegmentError):
-                if not partition.deleted:
-                    logger.error("cannot compact %s now: %s; it is tried again later", partition, problem)
-            else:
-                self._give_up(partition, problem)
+            self._failed(partition, problem)
             return False
         return True
 
@@ -253,7 +249,13 @@ class Cleaner:
             result.records_read,
         )
 
-    def _give_up(self, partition: Partition, problem: Exception) -> None:
+    def _failed(self, partition: Partition, problem: Exception) -> None:
+        """A disk may heal; what is wrong with the records themselves stays so."""
+        if partition.deleted:
+            return  # its files went away under the round
+        if isinstance(problem, OSError) and not isinstance(problem, DamagedSegmentError):
+            logger.error("cannot compact %s now: %s; it is tried again later", partition, problem)
+            return
         self.statistics.uncleanable.add(_key(partition))
         logger.error(
             "cannot compact %s: %s; it will not be tried again before the next start, and grows meanwhile",

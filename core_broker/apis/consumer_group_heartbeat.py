@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from core_broker.broker import Broker
 
 OWN_MEMBER_ID_VERSION: Final = 1
+SUBSCRIPTION_MAX_CHARACTERS: Final = 1 << 20
+"""Of all topic names together. A record of it would not fit into the log anyhow, and nothing is computed for it."""
 
 
 def handle(
@@ -63,6 +65,11 @@ def check(request: ConsumerGroupHeartbeatRequest, version: int, assignors: tuple
         raise _invalid("InstanceId can't be null.")
     elif epoch < STATIC_LEAVING_EPOCH:
         raise _invalid("MemberEpoch is invalid.")
+    if sum(map(len, request.subscribed_topic_names or ())) > SUBSCRIPTION_MAX_CHARACTERS:
+        raise KafkaError(
+            ErrorCode.UNKNOWN_SERVER_ERROR,
+            f"the names of the subscribed topics have more than {SUBSCRIPTION_MAX_CHARACTERS} characters: use a pattern",
+        )
     if request.server_assignor is not None and request.server_assignor not in assignors:
         raise KafkaError(
             ErrorCode.UNSUPPORTED_ASSIGNOR,

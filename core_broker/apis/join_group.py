@@ -33,7 +33,8 @@ def handle(
             raise KafkaError(ErrorCode.GROUP_AUTHORIZATION_FAILED)
         state = broker.groups.shard_of(request.group_id).state
     except KafkaError as error:
-        return _fit(JoinGroupResponse(member_id=request.member_id, error_code=error.code), version)
+        member_id = request.member_id if error.code == ErrorCode.INVALID_GROUP_ID else ""
+        return _fit(JoinGroupResponse(member_id=member_id, error_code=error.code), version)
     # Kafka writes a client's address as Java prints it, and so do the records.
     caller = Caller(context.client_id or "", f"/{context.host}", version, context.members)
     deferred: Deferred[JoinGroupResponse] = Deferred()

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from functools import partial
 
-from barnabas.kernel.settings import Kind
+from barnabas.kernel.settings import Kind, Value
 from core_broker.configs.checks import distinct_and_not_empty
 from core_broker.configs.network import INT_MAX
 from core_broker.configs.setting import BrokerSetting, Effect, UpdateMode
 
-_NOT_YET = "groups are not served yet"
+_NO_STREAMS = "streams groups are not served"
+_NO_THREADS = "groups are coordinated on the event loop, and what they write is written at once"
 WHY_TREATED_AS_ONE = "internal topics have one replica, whatever this says: there is one node"
 MIGRATION_POLICIES = ("disabled", "downgrade", "upgrade", "bidirectional")
 
-_inert = partial(BrokerSetting, effect=Effect.INERT, why=_NOT_YET)
+_inert = partial(BrokerSetting, effect=Effect.INERT, why=_NO_STREAMS)
 _dynamic = partial(_inert, mode=UpdateMode.CLUSTER_WIDE)
+
+
+def _with_classic(value: Value) -> str | None:
+    complaint = distinct_and_not_empty(value)
+    if complaint is None and isinstance(value, tuple) and "classic" not in value:
+        complaint = "the classic protocol cannot be disabled"
+    return complaint
+
 
 CLASSIC = (
     BrokerSetting(
@@ -52,16 +61,23 @@ CLASSIC = (
 )
 
 COORDINATOR = (
-    _inert(
+    BrokerSetting(
         "group.coordinator.rebalance.protocols",
         Kind.LIST,
         "classic,consumer,streams",
         "Group protocols that are served.",
         choices=("consumer", "classic", "share", "streams"),
-        check=distinct_and_not_empty,
+        check=_with_classic,
     ),
-    _inert("group.coordinator.threads", Kind.INT, 4, "Threads of the coordinator.", minimum=1),
-    _inert("group.coordinator.background.threads", Kind.INT, 2, "Threads for long work of the coordinator.", minimum=1),
+    _inert("group.coordinator.threads", Kind.INT, 4, "Threads of the coordinator.", minimum=1, why=_NO_THREADS),
+    _inert(
+        "group.coordinator.background.threads",
+        Kind.INT,
+        2,
+        "Threads for long work of the coordinator.",
+        minimum=1,
+        why=_NO_THREADS,
+    ),
     _inert(
         "group.coordinator.append.linger.ms",
         Kind.INT,
@@ -69,6 +85,7 @@ COORDINATOR = (
         "Time that a group's records wait for company; -1: adaptive.",
         "ms",
         minimum=-1,
+        why=_NO_THREADS,
     ),
     _dynamic(
         "group.coordinator.cached.buffer.max.bytes",
@@ -77,26 +94,29 @@ COORDINATOR = (
         "Largest write buffer to keep.",
         "bytes",
         minimum=524288,
+        why=_NO_THREADS,
     ),
 )
 
 CONSUMER = (
-    _inert(
+    BrokerSetting(
         "group.consumer.assignors",
         Kind.LIST,
         "uniform,range",
         "Assignors of the broker; the first is the default.",
+        choices=("uniform", "range"),
         check=distinct_and_not_empty,
     ),
-    _dynamic(
+    BrokerSetting(
         "group.consumer.assignment.interval.ms",
         Kind.INT,
         1000,
         "Least time between two assignments of a group.",
         "ms",
         minimum=0,
+        mode=UpdateMode.CLUSTER_WIDE,
     ),
-    _inert(
+    BrokerSetting(
         "group.consumer.min.assignment.interval.ms",
         Kind.INT,
         0,
@@ -104,8 +124,10 @@ CONSUMER = (
         "ms",
         minimum=0,
     ),
-    _inert("group.consumer.max.assignment.interval.ms", Kind.INT, 15000, "Greatest such value.", "ms", minimum=0),
-    _inert(
+    BrokerSetting(
+        "group.consumer.max.assignment.interval.ms", Kind.INT, 15000, "Greatest such value.", "ms", minimum=0
+    ),
+    BrokerSetting(
         "group.consumer.heartbeat.interval.ms",
         Kind.INT,
         5000,
@@ -113,7 +135,7 @@ CONSUMER = (
         "ms",
         minimum=1,
     ),
-    _inert(
+    BrokerSetting(
         "group.consumer.min.heartbeat.interval.ms",
         Kind.INT,
         5000,
@@ -121,8 +143,8 @@ CONSUMER = (
         "ms",
         minimum=1,
     ),
-    _inert("group.consumer.max.heartbeat.interval.ms", Kind.INT, 15000, "Greatest such value.", "ms", minimum=1),
-    _inert(
+    BrokerSetting("group.consumer.max.heartbeat.interval.ms", Kind.INT, 15000, "Greatest such value.", "ms", minimum=1),
+    BrokerSetting(
         "group.consumer.session.timeout.ms",
         Kind.INT,
         45000,
@@ -130,7 +152,7 @@ CONSUMER = (
         "ms",
         minimum=1,
     ),
-    _inert(
+    BrokerSetting(
         "group.consumer.min.session.timeout.ms",
         Kind.INT,
         45000,
@@ -138,16 +160,18 @@ CONSUMER = (
         "ms",
         minimum=1,
     ),
-    _inert("group.consumer.max.session.timeout.ms", Kind.INT, 60000, "Greatest such value.", "ms", minimum=1),
-    _inert("group.consumer.max.size", Kind.INT, INT_MAX, "Members of one group of the consumer protocol.", minimum=1),
-    _inert(
+    BrokerSetting("group.consumer.max.session.timeout.ms", Kind.INT, 60000, "Greatest such value.", "ms", minimum=1),
+    BrokerSetting(
+        "group.consumer.max.size", Kind.INT, INT_MAX, "Members of one group of the consumer protocol.", minimum=1
+    ),
+    BrokerSetting(
         "group.consumer.migration.policy",
         Kind.STRING,
         "bidirectional",
         "In which direction live groups may change between the classic and the consumer protocol.",
         choices=(*MIGRATION_POLICIES, *(policy.upper() for policy in MIGRATION_POLICIES)),
     ),
-    _inert(
+    BrokerSetting(
         "group.consumer.regex.refresh.interval.ms",
         Kind.INT,
         600000,

@@ -189,7 +189,9 @@ class LogDirectory:
             files=self.files,
         )
         if self.cleaned_offsets.get(partition, 0) > log.log_end_offset:
-            self.cleaned_offsets[partition] = log.log_end_offset  # recovery cut the log off
+            # Recovery cut the log off; what will be written there next is not compacted, whatever happens until then.
+            self.cleaned_offsets[partition] = log.log_end_offset
+            self.write_cleaned_offsets()
         return log
 
     def _claim(self, folder: Path, partition: TopicPartition, topic_id: bytes) -> None:

@@ -13,7 +13,7 @@ from core_broker.log.pace import Pace
 from core_broker.log.record_spans import inflate, walk_records
 from core_broker.log.segment import Segment
 
-RECORDS_PER_BREATH: Final = 64
+RECORDS_PER_BREATH: Final = 32
 
 
 class KeyScan:

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-SLICE_S: Final = 0.0004
+SLICE_S: Final = 0.00025
 """A thread that computes keeps the event loop from running for so long at most..."""
 
-PAUSE_S: Final = 0.0002
+PAUSE_S: Final = 0.0001
 """...and then sleeps for so long: giving the interpreter up for no time at all would have it back before another one wakes."""
 
 _WAIT_STEP_S: Final = 0.1  # how soon a throttled thread hears that it should stop

@@ -104,35 +104,37 @@ class HeartbeatMembership:
                 raise
 
     async def _beat(self) -> ConsumerGroupHeartbeatResponse:
-        request = self._request()
-        answer = await (await self._coordinator()).send(request, ConsumerGroupHeartbeatResponse)
+        told, self._told = self._told, {}
+        current = self._current()
+        changed = {name: value for name, value in current.items() if told.get(name, self) != value}
+        answer = await (await self._coordinator()).send(self._request(**changed), ConsumerGroupHeartbeatResponse)
         if answer.error_code:
-            # Told again in full next time.
-            self._told = {}
             code = ErrorCode(answer.error_code)
             raise KafkaError(code, answer.error_message or code.message)
+        # Only what is known to have arrived need not be told again.
+        self._told = current
         return answer
 
-    def _request(self) -> ConsumerGroupHeartbeatRequest:
-        """Everything when joining, later on only what has changed."""
+    def _current(self) -> dict[str, Any]:
+        """What the coordinator must know: everything when joining, later on only what has changed."""
         settings = self._settings
         owned: dict[bytes, list[int]] = {}
         for topic, number in sorted(self._owner.assignment):
             owned.setdefault(self._topics.topic_id(topic), []).append(number)
-        current: dict[str, Any] = {
+        return {
             "rebalance_timeout_ms": settings.max_poll_interval_ms,
             "subscribed_topic_names": sorted(self._owner.wanted_topics),
             "server_assignor": settings.remote_assignor,
             "rack_id": settings.rack or None,
             "topic_partitions": [TopicPartitions(topic_id=key, partitions=numbers) for key, numbers in owned.items()],
         }
-        changed = {name: value for name, value in current.items() if self._told.get(name, self) != value}
-        self._told = current
+
+    def _request(self, **changed: Any) -> ConsumerGroupHeartbeatRequest:
         return ConsumerGroupHeartbeatRequest(
             group_id=self._group_id,
             member_id=self._member_id,
             member_epoch=self._epoch,
-            instance_id=settings.instance_id,
+            instance_id=self._settings.instance_id,
             **changed,
         )
 
@@ -150,9 +152,8 @@ class HeartbeatMembership:
         owned = self._owner.assignment
         if owned - assigned:
             await self._owner.give_up(owned - assigned)
-        if assigned != owned or not owned:
-            await self._owner.take(assigned, assigned - owned)
         if assigned != owned:
+            await self._owner.take(assigned, assigned - owned)
             # The coordinator hands on what was given up as soon as it hears of it.
             self._interval_ms = 0
 
@@ -166,14 +167,8 @@ class HeartbeatMembership:
         if self._epoch == JOIN_EPOCH:
             return
         self._epoch = LEAVE_STATIC_EPOCH if self._settings.instance_id else LEAVE_EPOCH
-        request = ConsumerGroupHeartbeatRequest(
-            group_id=self._group_id,
-            member_id=self._member_id,
-            member_epoch=self._epoch,
-            instance_id=self._settings.instance_id,
-        )
         try:
-            await (await self._coordinator()).send(request, ConsumerGroupHeartbeatResponse)
+            await (await self._coordinator()).send(self._request(), ConsumerGroupHeartbeatResponse)
         except KafkaError:
             return  # the session timeout does the same, only later
 

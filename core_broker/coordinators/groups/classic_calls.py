@@ -30,8 +30,8 @@ from core_broker.coordinators.groups.consumer_protocol import (
     static_existing,
     static_joining,
 )
-from core_broker.coordinators.groups.consumer_timeouts import Timeout, Watched
 from core_broker.coordinators.groups.embedded_protocol import read_subscription, write_assignment
+from core_broker.coordinators.groups.member_watch import Timeout, Watched
 from core_broker.coordinators.groups.migration import Migration
 from core_broker.coordinators.groups.rebalances import Write
 from core_broker.coordinators.groups.regex_refresh import RegexChange
@@ -93,6 +93,8 @@ class ClassicCalls:
             return
         target = changes.update_target(group, updated, epoch, written)
         settled = changes.reconcile(group, updated, target, owned, written, subscription_changed=changed)
+        if member_id not in group.members:
+            self._protocol.member_watch.bring(Watched(group.group_id, member_id), caller.members)
         self._write(written, partial(self._joined, group.group_id, settled, request, answer))
 
     def _joining(
@@ -152,14 +154,15 @@ class ClassicCalls:
         answer: JoinAnswer,
         error: KafkaError | None,
     ) -> None:
+        watched = Watched(group_id, member.member_id)
         if error is not None:
+            self._protocol.drop_unless_member(watched)
             answer(_refused(member, error))
             return
-        watched = Watched(group_id, member.member_id)
-        timeouts = self._protocol.timeouts
-        timeouts.stop(watched, Timeout.JOIN)
-        timeouts.start(watched, Timeout.SESSION, request.session_timeout_ms)
-        timeouts.start(watched, Timeout.SYNC, max(member.rebalance_timeout_ms, 0))
+        watch = self._protocol.member_watch
+        watch.stop(watched, Timeout.JOIN)
+        watch.start(watched, Timeout.SESSION, request.session_timeout_ms)
+        watch.start(watched, Timeout.SYNC, max(member.rebalance_timeout_ms, 0))
         answer(_join_response(member))
 
     def sync(self, request: SyncGroupRequest, answer: SyncAnswer) -> None:
@@ -180,7 +183,7 @@ class ClassicCalls:
             if error is not None:
                 answer(SyncGroupResponse(error_code=error.code))
                 return
-            self._protocol.timeouts.stop(watched, Timeout.SYNC)
+            self._protocol.member_watch.stop(watched, Timeout.SYNC)
             self._hear(watched, member)
             answer(
                 SyncGroupResponse(
@@ -228,10 +231,10 @@ class ClassicCalls:
         self._protocol.fence(group, list(gone.values()), then)
 
     def _hear(self, watched: Watched, member: ConsumerMember) -> None:
-        self._protocol.timeouts.start(watched, Timeout.SESSION, _side(member).session_timeout_ms)
+        self._protocol.member_watch.start(watched, Timeout.SESSION, _side(member).session_timeout_ms)
 
     def _expect_join(self, watched: Watched, member: ConsumerMember) -> None:
-        self._protocol.timeouts.start_if_absent(watched, Timeout.JOIN, max(member.rebalance_timeout_ms, 0))
+        self._protocol.member_watch.start_if_absent(watched, Timeout.JOIN, max(member.rebalance_timeout_ms, 0))
 
 
 def _updated(

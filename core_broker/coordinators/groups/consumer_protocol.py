@@ -28,8 +28,8 @@ from core_broker.coordinators.groups.consumer_member import (
     MemberState,
     Partitions,
 )
-from core_broker.coordinators.groups.consumer_timeouts import ConsumerTimeouts, Timeout, Watched
 from core_broker.coordinators.groups.group_changes import GroupChanges
+from core_broker.coordinators.groups.member_watch import MemberWatch, Timeout, Watched
 from core_broker.coordinators.groups.migration import Migration
 from core_broker.coordinators.groups.rebalances import Write
 from core_broker.coordinators.groups.reconciliation import Owned, owns_only
@@ -60,8 +60,8 @@ class ConsumerProtocol:
         self._write = write
         self._migration = migration
         self._find = find
-        self.timeouts = ConsumerTimeouts(surroundings, self._expired)
-        self.changes = GroupChanges(surroundings, cluster, self.timeouts)
+        self.member_watch = MemberWatch(surroundings, self._expired)
+        self.changes = GroupChanges(surroundings, cluster, self.member_watch)
         self.regexes = RegexRefresh(surroundings, cluster, write, find)
 
     def heartbeat(
@@ -99,9 +99,25 @@ class ConsumerProtocol:
             assignment=_assignment(settled.assigned) if _wants_assignment(request, member, settled) else None,
         )
         watched = Watched(group.group_id, member_id)
-        self.timeouts.start(watched, Timeout.SESSION, settings.session_timeout_ms)
+        if member_id not in group.members:
+            self.member_watch.bring(watched, context.members)
+        self.member_watch.start(watched, Timeout.SESSION, settings.session_timeout_ms)
         self._migration.before_upgrade(group.group_id, written)
-        self._write(written, partial(_answer, answer, response))
+        replaced = None if request.instance_id is None else group.static_members.get(request.instance_id)
+
+        def then(error: KafkaError | None) -> None:
+            self.drop_unless_member(watched)
+            if replaced is not None:
+                self.drop_unless_member(Watched(group.group_id, replaced))
+            _answer(answer, response, error)
+
+        self._write(written, then)
+
+    def drop_unless_member(self, watched: Watched) -> None:
+        """Stops watching somebody who was replaced, or whose joining could not be written."""
+        group = self._find(watched.group_id)
+        if group is None or watched.member_id not in group.members:
+            self.member_watch.end(watched)
 
     # Who is it?
 
@@ -113,7 +129,7 @@ class ConsumerProtocol:
             for member in group.members.values():
                 assert member.classic is not None, "a group that is not there yet has members from a classic one"
                 watched = Watched(group.group_id, member.member_id)
-                self.timeouts.start(watched, Timeout.SESSION, member.classic.session_timeout_ms)
+                self.member_watch.start(watched, Timeout.SESSION, member.classic.session_timeout_ms)
         return group
 
     def existing(self, group_id: str) -> ConsumerGroup:
@@ -188,14 +204,14 @@ class ConsumerProtocol:
         timeout_ms = self._cluster.settings_of(group.group_id).session_timeout_ms
         for member in group.members.values():
             watched = Watched(group.group_id, member.member_id)
-            self.timeouts.start(watched, Timeout.SESSION, timeout_ms)
+            self.member_watch.start(watched, Timeout.SESSION, timeout_ms)
             if member.state is MemberState.UNREVOKED_PARTITIONS:
-                self.timeouts.start(watched, Timeout.REBALANCE, max(member.rebalance_timeout_ms, 0))
+                self.member_watch.start(watched, Timeout.REBALANCE, max(member.rebalance_timeout_ms, 0))
 
     def forget(self, group: ConsumerGroup) -> None:
         self.regexes.forget(group.group_id)
         for member_id in group.members:
-            self.timeouts.stop_all(Watched(group.group_id, member_id))
+            self.member_watch.end(Watched(group.group_id, member_id))
 
     def _expired(self, watched: Watched, timeout: Timeout) -> None:
         group = self._find(watched.group_id)
@@ -207,7 +223,7 @@ class ConsumerProtocol:
         def written(error: KafkaError | None) -> None:
             if error is not None:
                 logger.warning("group %s: removing member %s failed, trying again: %s", *watched, error)
-                self.timeouts.start(
+                self.member_watch.start(
                     watched, Timeout.SESSION, self._cluster.settings_of(watched.group_id).session_timeout_ms
                 )
 

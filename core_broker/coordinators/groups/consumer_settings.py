@@ -50,7 +50,10 @@ class ConsumerSettings:
             session_timeout_bounds=_bounds(settings, "session.timeout.ms"),
             assignment_interval_ms=settings.integer("group.consumer.assignment.interval.ms"),
             assignment_interval_bounds=_bounds(settings, "assignment.interval.ms"),
-            members_max=settings.integer("group.consumer.max.size"),
+            # Our own limit is for groups of both protocols.
+            members_max=min(
+                settings.integer("group.consumer.max.size"), settings.integer("group.max.members.and.pending")
+            ),
             classic_members_max=settings.integer("group.max.size"),
             may_upgrade=policy in ("upgrade", "bidirectional"),
             may_downgrade=policy in ("downgrade", "bidirectional"),

@@ -9,7 +9,7 @@ from core_broker.coordinators.groups import consumer_records as records
 from core_broker.coordinators.groups.cluster import Cluster
 from core_broker.coordinators.groups.consumer_group import ConsumerGroup
 from core_broker.coordinators.groups.consumer_member import ConsumerMember, MemberState
-from core_broker.coordinators.groups.consumer_timeouts import ConsumerTimeouts, Timeout, Watched
+from core_broker.coordinators.groups.member_watch import MemberWatch, Timeout, Watched
 from core_broker.coordinators.groups.reconciliation import Owned, Reconciliation
 from core_broker.coordinators.groups.subscriptions import metadata_hash, topic_ids_of, topics_of_all
 from core_broker.coordinators.groups.surroundings import Surroundings
@@ -27,10 +27,10 @@ logger = logging.getLogger(__name__)
 
 
 class GroupChanges:
-    def __init__(self, surroundings: Surroundings, cluster: Cluster, timeouts: ConsumerTimeouts) -> None:
+    def __init__(self, surroundings: Surroundings, cluster: Cluster, watch: MemberWatch) -> None:
         self._surroundings = surroundings
         self._cluster = cluster
-        self._timeouts = timeouts
+        self._watch = watch
 
     def update_epoch(
         self, group: ConsumerGroup, updated: ConsumerMember, written: list[CoordinatorRecord], *, bump: bool
@@ -94,9 +94,9 @@ class GroupChanges:
     def _watch_revocation(self, group: ConsumerGroup, member: ConsumerMember) -> None:
         watched = Watched(group.group_id, member.member_id)
         if member.state is MemberState.UNREVOKED_PARTITIONS:
-            self._timeouts.start(watched, Timeout.REBALANCE, max(member.rebalance_timeout_ms, 0))
+            self._watch.start(watched, Timeout.REBALANCE, max(member.rebalance_timeout_ms, 0))
         else:
-            self._timeouts.stop(watched, Timeout.REBALANCE)
+            self._watch.stop(watched, Timeout.REBALANCE)
 
     def removal(self, group: ConsumerGroup, members: Collection[ConsumerMember]) -> list[CoordinatorRecord]:
         """Members go: tombstones for them and for patterns that nobody else subscribes to, and a new group epoch."""
@@ -113,5 +113,5 @@ class GroupChanges:
         new_hash = metadata_hash(topics_of_all(staying, group.regexes), self._cluster.image)
         written.append(records.group_epoch(group.group_id, group.group_epoch + 1, new_hash))
         for member_id in gone:
-            self._timeouts.stop_all(Watched(group.group_id, member_id))
+            self._watch.end(Watched(group.group_id, member_id))
         return written

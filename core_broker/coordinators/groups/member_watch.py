@@ -1,4 +1,4 @@
-"""The time that members of consumer groups have: to be heard from, to give up partitions, to join and to sync."""
+"""What is watched of a member of a consumer group while it is there: its time, and the connection that brought it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from enum import Enum
 from functools import partial
 from typing import NamedTuple
 
+from barnabas.wire.errors import ErrorCode, KafkaError
+from core_broker.context import ConnectionMembers
 from core_broker.coordinators.groups.session import Session
 from core_broker.coordinators.groups.surroundings import Surroundings
 
 
 class Timeout(Enum):
+    """What a member has its time for, by what is said of it when that is over."""
+
     SESSION = "its session expired"
     REBALANCE = "it did not give up its partitions in time"
     JOIN = "it did not join again in time"
@@ -26,13 +30,25 @@ class Watched(NamedTuple):
 Expired = Callable[[Watched, Timeout], None]
 
 
-class ConsumerTimeouts:
+class MemberWatch:
     """Nothing of this is in the log: after a restart every member has its whole time again."""
 
     def __init__(self, surroundings: Surroundings, expired: Expired) -> None:
         self._surroundings = surroundings
         self._expired = expired
         self._running: dict[Watched, dict[Timeout, Session]] = {}
+        self._makers: dict[Watched, ConnectionMembers] = {}
+
+    def bring(self, watched: Watched, maker: ConnectionMembers) -> None:
+        """A new member comes over a connection. KafkaError when that connection has brought too many."""
+        limit = self._surroundings.settings.connection_members_max
+        if maker.count >= limit:
+            raise KafkaError(
+                ErrorCode.GROUP_MAX_SIZE_REACHED,
+                f"this connection has made as many members as connection.max.group.members allows: {limit}",
+            )
+        maker.count += 1
+        self._makers[watched] = maker
 
     def start(self, watched: Watched, timeout: Timeout, delay_ms: int) -> None:
         """Starts a time, or starts it over."""
@@ -55,7 +71,11 @@ class ConsumerTimeouts:
             if not sessions:
                 del self._running[watched]
 
-    def stop_all(self, watched: Watched) -> None:
+    def end(self, watched: Watched) -> None:
+        """The member is gone."""
+        maker = self._makers.pop(watched, None)
+        if maker is not None:
+            maker.count -= 1
         for session in self._running.pop(watched, {}).values():
             session.end()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from core_broker.coordinators.groups import consumer_records as records
@@ -33,7 +33,7 @@ def members_with(group: ConsumerGroup, updated: ConsumerMember) -> dict[str, Con
     return members
 
 
-def preferred_assignor(members: Mapping[str, ConsumerMember], default: str, *, known: Container[str] = ()) -> str:
+def preferred_assignor(members: Mapping[str, ConsumerMember], default: str, *, known: Collection[str] = ()) -> str:
     """What most members ask for. Between equals, as in Kafka's hash map: a name that is not `known` from before, else the first."""
     votes = assignor_votes(members)
     most = max(votes.values(), default=0)

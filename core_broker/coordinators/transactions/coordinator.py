@@ -331,6 +331,16 @@ class TransactionCoordinator:
         shard.state.write(transactional_id, prepared, durable)
 
     def _carry_out(self, shard: TransactionShard, transactional_id: str, prepared: Transaction, then: Ended) -> None:
+        """The client hears when all is done: its next transaction can begin at once, and what it committed can be read. When
+        the disk keeps that from happening it hears before: it is decided, and nothing that it does could change it."""
+        answered = False
+
+        def answer() -> None:
+            nonlocal answered
+            if not answered:
+                answered = True
+                then(None, prepared.completed(self._broker.clock_ms()))
+
         end = EndMarker(
             prepared.producer_id,
             prepared.epoch,
@@ -342,19 +352,19 @@ class TransactionCoordinator:
             prepared.partitions,
             epoch_is_new=prepared.marks_with_new_epoch,
             later=self._later,
-            done=lambda: self._complete(shard, transactional_id, prepared, then),
+            delayed=answer,
+            done=lambda: self._complete(shard, transactional_id, prepared, answer),
         ).start()
 
-    def _complete(self, shard: TransactionShard, transactional_id: str, prepared: Transaction, then: Ended) -> None:
+    def _complete(
+        self, shard: TransactionShard, transactional_id: str, prepared: Transaction, answer: Callable[[], None]
+    ) -> None:
         """All partitions are told. Should the record that says so be lost, they are told again."""
-        if not shard.is_active:
-            then(KafkaError(ErrorCode.NOT_COORDINATOR, f"{shard.key} is gone"), None)
-            return
-        completed = prepared.completed(self._broker.clock_ms())
-        if shard.state.write(transactional_id, completed, _ignore):
-            then(None, completed)
-        else:
-            self._later(RETRY_AFTER_MS, lambda: self._complete(shard, transactional_id, prepared, then))
+        if shard.is_active and not shard.state.write(
+            transactional_id, prepared.completed(self._broker.clock_ms()), _ignore
+        ):
+            self._later(RETRY_AFTER_MS, lambda: self._complete(shard, transactional_id, prepared, answer))
+        answer()
 
     # What happens in time.
 

@@ -114,6 +114,7 @@ class Ending:
         *,
         epoch_is_new: bool,
         later: Callable[[int, Callable[[], None]], object],
+        delayed: Callable[[], None],
         done: Callable[[], None],
     ) -> None:
         self._markers = markers
@@ -121,6 +122,7 @@ class Ending:
         self._left = set(partitions)
         self._epoch_is_new = epoch_is_new
         self._later = later
+        self._delayed = delayed
         self._done = done
         self._standing: set[TopicPartition] = set()
 
@@ -156,6 +158,7 @@ class Ending:
         # A partition that is gone needs no marker; neither does one in which a newer epoch has ended this transaction.
         ended = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_PRODUCER_EPOCH)
         if error is not None and error.code not in ended:
+            self._delayed()
             again_ms = min(2 * retry_after_ms, self.RETRY_AFTER_MAX_MS)
             self._later(retry_after_ms, lambda: self._tell(key, again_ms))
             return

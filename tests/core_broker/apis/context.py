@@ -29,12 +29,15 @@ from core_broker.log.disk import Disk
 from core_broker.log.partition_log import PartitionLog
 from core_broker.metadata.store import MetadataStore
 from core_broker.metadata.topics import Node
+from core_broker.quotas.client_quotas import ClientQuotas
+from core_broker.quotas.rate import Windows
 from core_broker.security.authorizer import AllowAll, Authorizer, Operation, ResourceType
 from core_broker.security.principal import ANONYMOUS
 
 if TYPE_CHECKING:
     from core_broker.broker import Broker
 
+QUOTA_WINDOWS = Windows(11, 1000)
 NODE_ID = 1
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 DIRECTORY_ID = bytes(range(16))
@@ -81,6 +84,7 @@ class AdminBroker:
         self.cluster_id = CLUSTER_ID
         self.listeners = [LISTENER]
         self.authorizer: Authorizer = AllowAll()
+        self.quotas = ClientQuotas(QUOTA_WINDOWS, QUOTA_WINDOWS)
         self.disk = disk or Disk()
         self.metadata = MetadataStore.open(path, Node(NODE_ID, DIRECTORY_ID), disk=self.disk, clock_ms=self.clock_ms)
         self.metadata.begin(self.listeners, None, unclean=False)

@@ -198,7 +198,9 @@ def test_the_only_broker_cannot_be_unregistered(admin: AdminBroker) -> None:
         ("metadata.version", 29, 2, ErrorCode.INVALID_UPDATE_VERSION),
         ("metadata.version", 31, 1, ErrorCode.INVALID_UPDATE_VERSION),
         ("metadata.version", 30, 9, ErrorCode.INVALID_UPDATE_VERSION),
-        ("group.version", 1, 1, ErrorCode.INVALID_UPDATE_VERSION),
+        ("group.version", 1, 1, ErrorCode.NONE),
+        ("group.version", 2, 1, ErrorCode.INVALID_UPDATE_VERSION),
+        ("share.version", 1, 1, ErrorCode.INVALID_UPDATE_VERSION),
     ],
 )
 def test_features_have_one_level(admin: AdminBroker, name: str, level: int, upgrade_type: int, code: ErrorCode) -> None:

@@ -99,9 +99,28 @@ def test_the_log_learns_what_it_needs() -> None:
         {"retention.bytes": "5", "cleanup.policy": "compact", "segment.ms": "7", "file.delete.delay.ms": "0"},
     )
     assert config.log_config() == LogConfig(
-        segment_bytes=2_097_152, retention_bytes=5, segment_ms=7, file_delete_delay_ms=0, deletes_old_segments=False
+        segment_bytes=2_097_152,
+        retention_bytes=5,
+        segment_ms=7,
+        file_delete_delay_ms=0,
+        deletes_old_segments=False,
+        compacts=True,
     )
     assert TopicConfig(broker(), {"internal.segment.bytes": "10"}).log_config().segment_bytes == 10
+
+
+def test_the_log_learns_when_to_compact() -> None:
+    config = TopicConfig(
+        broker({"log.cleaner.min.compaction.lag.ms": "3", "log.cleaner.delete.retention.ms": "4"}),
+        {"cleanup.policy": "delete,compact", "max.compaction.lag.ms": "5", "min.cleanable.dirty.ratio": "0.25"},
+    )
+    assert config.log_config() == LogConfig(
+        compacts=True,
+        delete_retention_ms=4,
+        min_compaction_lag_ms=3,
+        max_compaction_lag_ms=5,
+        min_cleanable_dirty_ratio=0.25,
+    )
 
 
 def test_a_value_of_another_type_than_asked_for_is_a_mistake_of_the_caller() -> None:

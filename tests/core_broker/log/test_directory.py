@@ -13,7 +13,7 @@ from core_broker.log.directory import LogDirectory, LogDirectoryError
 from core_broker.log.disk import Disk
 from core_broker.log.meta_properties import decode_uuid, encode_uuid
 from core_broker.log.partition_log import PartitionLog
-from tests.core_broker.log.batches import START_MS, Clock, append, batch, offsets, read_all, sync
+from tests.core_broker.log.batches import START_MS, Clock, append, batch, kill, offsets, read_all, sync
 
 TOPIC_ID = bytes(range(16))
 PARTITION = TopicPartition("orders", 3)
@@ -194,3 +194,15 @@ def test_a_stop_that_fails_is_not_marked_clean(tmp_path: Path, monkeypatch: pyte
         directory.close_clean({PARTITION: log}, {})
     monkeypatch.undo()
     assert not opened(tmp_path).was_clean
+
+
+def test_the_mark_of_the_cleaner_goes_back_with_a_log_that_was_cut_off(tmp_path: Path) -> None:
+    mark = tmp_path / "cleaner-offset-checkpoint"
+    directory = LogDirectory.open(tmp_path, Disk(), node_id=1)
+    directory.cleaned_offsets.update({TopicPartition("short", 0): 20, TopicPartition("long", 3): 1})
+    directory.write_cleaned_offsets()
+    assert mark.read_text() == "0\n2\nshort 0 20\nlong 3 1\n"
+    log = directory.open_log(TopicPartition("short", 0), LogConfig(), Clock())
+    assert mark.read_text() == "0\n2\nshort 0 0\nlong 3 1\n"
+    directory.close()
+    kill(log)

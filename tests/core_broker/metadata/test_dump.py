@@ -42,7 +42,7 @@ def test_kafkas_tool_reads_the_log_and_the_snapshot(java: Path, kafka_jars: Path
     assert "isvalid: false" not in log
     assert "LeaderChange" in log
     assert types(log) == [
-        "FEATURE_LEVEL_RECORD",
+        *["FEATURE_LEVEL_RECORD"] * len(MetadataStore.supported_features),
         "REGISTER_BROKER_RECORD",
         *("TOPIC_RECORD", "PARTITION_RECORD") * 2,
         "CONFIG_RECORD",
@@ -58,7 +58,7 @@ def test_kafkas_tool_reads_the_log_and_the_snapshot(java: Path, kafka_jars: Path
     assert "SnapshotHeader" in snapshot
     assert "SnapshotFooter" in snapshot
     assert types(snapshot) == [
-        "FEATURE_LEVEL_RECORD",
+        *["FEATURE_LEVEL_RECORD"] * len(MetadataStore.supported_features),
         "REGISTER_BROKER_RECORD",
         "TOPIC_RECORD",
         "PARTITION_RECORD",

@@ -154,7 +154,7 @@ def test_features_producer_ids_and_credentials() -> None:
         FeatureLevelRecord(name="group.version", feature_level=0),
         RemoveUserScramCredentialRecord(name="u", mechanism=1),
     )
-    assert image.features == {"metadata.version": 30}
+    assert image.features == {"metadata.version": 30, "group.version": 0}
     assert not image.scram_credentials
 
 

@@ -72,7 +72,7 @@ def config(value: str) -> ConfigRecord:
 
 def test_a_new_log_begins_with_the_registration(tmp_path: Path) -> None:
     store = begun(tmp_path)
-    assert store.image.features == {"metadata.version": 30}
+    assert store.image.features == {"metadata.version": 30, "group.version": 1, "transaction.version": 2}
     broker = store.image.brokers[1]
     assert (broker.rack, broker.directories) == ("rack", (NODE.directory_id,))
     assert [(point.host, point.port) for point in broker.endpoints] == [("broker.example", 19092)]

@@ -23,11 +23,11 @@ T = TypeVar("T")
 class Members:
     """Members that consume until the block ends."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, loop: asyncio.AbstractEventLoop) -> None:
         self.consumers: list[Consumer] = []
         self._address = address
-        self._loop = asyncio.new_event_loop()
-        self._pumps: list[Future[None]] = []
+        self._loop = loop
+        self._pumps: dict[Consumer, Future[None]] = {}
 
     def run(self, work: Coroutine[object, object, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(DEADLINE_S)
@@ -40,17 +40,20 @@ class Members:
 
         consumer = self.run(start())
         self.consumers.append(consumer)
-        self._pumps.append(asyncio.run_coroutine_threadsafe(_pump(consumer), self._loop))
+        self._pumps[consumer] = asyncio.run_coroutine_threadsafe(_pump(consumer), self._loop)
         return consumer
 
     def wait_until(self, condition: Callable[[], bool], what: str) -> None:
         wait_for(condition, what, DEADLINE_S)
 
-    def _stop(self) -> None:
-        for pump in self._pumps:
-            pump.cancel()
-        for consumer in self.consumers:
-            self.run(_end(consumer))
+    def leave(self, consumer: Consumer) -> None:
+        self.consumers.remove(consumer)
+        self._pumps.pop(consumer).cancel()
+        self.run(_end(consumer))
+
+    def stop(self) -> None:
+        for consumer in list(self.consumers):
+            self.leave(consumer)
 
 
 async def _pump(consumer: Consumer) -> None:
@@ -65,13 +68,14 @@ async def _end(consumer: Consumer) -> None:
 
 @contextmanager
 def members(address: str) -> Iterator[Members]:
-    found = Members(address)
-    thread = threading.Thread(target=found._loop.run_forever, name="members")
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="members")
     thread.start()
+    found = Members(address, loop)
     try:
         yield found
-        found._stop()
     finally:
-        found._loop.call_soon_threadsafe(found._loop.stop)
+        found.stop()
+        loop.call_soon_threadsafe(loop.stop)
         thread.join(DEADLINE_S)
-        found._loop.close()
+        loop.close()
