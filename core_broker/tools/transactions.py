@@ -75,6 +75,11 @@ def _parser() -> ArgumentParser:
     abort.add("--producer-id", about="producer id", kind="Long", group=older)
     abort.add("--producer-epoch", about="producer epoch", kind="Integer", group=older)
     abort.add("--coordinator-epoch", about="coordinator epoch", kind="Integer", group=older)
+    _add_endings(parser)
+    return parser
+
+
+def _add_endings(parser: ArgumentParser) -> None:
     find = parser.command("find-hanging", "find transactions that hang")
     find.add("--broker-id", about="broker whose partitions to search", kind="Integer")
     find.add(
@@ -86,7 +91,6 @@ def _parser() -> ArgumentParser:
     _add_partition(find, required=False)
     force = parser.command(_FORCE, "abort the transaction of a transactional id (needs the right to write to it)")
     force.add("--transactionalId", about="transactional id", required=True)
-    return parser
 
 
 def _add_partition(parser: ArgumentParser, *, required: bool) -> None:

@@ -81,6 +81,12 @@ def _parser() -> ArgumentParser:
     )
     parser.add("--verbose", about="print every record (default: false)", action=STORE_TRUE)
     parser.add("--enable-autocommit", about="let the consumer commit by itself (default: false)", action=STORE_TRUE)
+    _add_rest(parser)
+    return parser
+
+
+def _add_rest(parser: ArgumentParser) -> None:
+    """The options behind those that everyone uses."""
     parser.add(
         "--reset-policy",
         about="where to begin without an offset: earliest, latest or none (default: earliest)",
@@ -95,7 +101,6 @@ def _parser() -> ArgumentParser:
     )
     parser.add("--consumer.config", about="(DEPRECATED) the old name of --command-config", metavar="CONFIG-FILE")
     parser.add("--command-config", about="properties file for the client", metavar="CONFIG-FILE")
-    return parser
 
 
 def _properties(parser: ArgumentParser, values: Values) -> dict[str, str]:

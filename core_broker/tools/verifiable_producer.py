@@ -74,6 +74,12 @@ def _parser() -> ArgumentParser:
         choices=("0", "1", "-1"),
         default=-1,
     )
+    _add_rest(parser)
+    return parser
+
+
+def _add_rest(parser: ArgumentParser) -> None:
+    """The options behind those that everyone uses."""
     parser.add("--producer.config", about="(DEPRECATED) the old name of --command-config", metavar="CONFIG-FILE")
     parser.add(
         "--message-create-time",
@@ -92,7 +98,6 @@ def _parser() -> ArgumentParser:
         kind="Integer",
     )
     parser.add("--command-config", about="properties file for the client", metavar="CONFIG-FILE")
-    return parser
 
 
 def _properties(parser: ArgumentParser, values: Values) -> dict[str, str]:

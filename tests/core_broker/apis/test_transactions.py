@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,9 +17,12 @@ from barnabas.wire.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopic,
 )
+from barnabas.wire.messages.produce import ProduceResponse
 from barnabas.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest, UpdateFeaturesResponse
-from core_broker.coordinators.transactions.transaction import Status
+from core_broker.broker import Broker
+from core_broker.coordinators.transactions.transaction import Status, Transaction
 from tests.core_broker.broker_client import FETCH_VERSION, produce_request, records
+from tests.core_broker.faults.admin_client import AdminClient
 from tests.core_broker.faults.hosted_broker import HostedBroker
 from tests.core_broker.transaction_client import GROUP_KEY, READ_COMMITTED, TransactionClient
 from tests.waiting import wait_for
@@ -31,14 +34,14 @@ DURABILITIES = ("durable", "relaxed")
 
 
 @pytest.fixture(params=DURABILITIES)
-def broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[HostedBroker]:
-    with HostedBroker(tmp_path, {**SETTINGS, "durability": request.param}) as broker:
-        yield broker
+def hosted(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[HostedBroker]:
+    with HostedBroker(tmp_path, {**SETTINGS, "durability": request.param}) as hosted:
+        yield hosted
 
 
 @pytest.fixture
-def client(broker: HostedBroker) -> Iterator[TransactionClient]:
-    with TransactionClient(broker.address) as client:
+def client(hosted: HostedBroker) -> Iterator[TransactionClient]:
+    with TransactionClient(hosted.address) as client:
         client.create("t", 2)
         yield client
 
@@ -57,14 +60,14 @@ def fetch_request(offset: int, min_bytes: int) -> FetchRequest:
 @pytest.mark.parametrize("min_bytes", [1, 500])
 @pytest.mark.parametrize("commits", [True, False])
 def test_a_reader_of_committed_data_is_woken_by_the_end(
-    broker: HostedBroker, client: TransactionClient, commits: bool, min_bytes: int
+    hosted: HostedBroker, client: TransactionClient, commits: bool, min_bytes: int
 ) -> None:
     """Also one that wants more bytes than a marker has: the marker sets free what came before it."""
     producer = client.initialise("id")
     client.write("id", producer, "t", b"x" * 1000)
-    with TransactionClient(broker.address) as reader:
+    with TransactionClient(hosted.address) as reader:
         reader.send(fetch_request(0, min_bytes), FETCH_VERSION)
-        wait_for(lambda: broker.look(lambda found: bool(found.partition("t", 0).watchers)), "the reader to wait")  # type: ignore[union-attr]
+        wait_for(lambda: hosted.look(lambda found: bool(found.partition("t", 0).watchers)), "the reader to wait")  # type: ignore[union-attr]
         code, _ = client.end("id", producer, commits=commits)
         assert code is ErrorCode.NONE
         _, answer = reader.receive(FetchResponse, FETCH_VERSION)
@@ -129,33 +132,53 @@ def test_batches_that_are_opened_stay_in_their_transaction(client: TransactionCl
     assert client.is_stable("c")
 
 
-def test_a_produce_request_waits_for_the_transaction_before(broker: HostedBroker, client: TransactionClient) -> None:
+def test_a_produce_request_waits_for_the_transaction_before(tmp_path: Path) -> None:
     """Of an older client's commit the answer may be under way while its next batch arrives."""
-    producer = client.initialise("id")
-    client.write("id", producer, "t", b"x")
-    waiting = broker.look(
-        lambda found: (
-            found.transactions.shard_of("id")
-            .state.transactions["id"]
-            .prepared(commits=True, client_version=0, now_ms=0)
-        )
-    )
+    for retry_max_ms in (40, LONG_MS):
+        settings = {**SETTINGS, "add.partitions.to.txn.retry.backoff.max.ms": retry_max_ms}
+        with (
+            HostedBroker(tmp_path / str(retry_max_ms), settings) as hosted,
+            TransactionClient(hosted.address) as client,
+        ):
+            client.create("t", 2)
+            producer = client.initialise("id")
+            client.write("id", producer, "t", b"x")
+            prepared = hold_up(hosted)
+            refused = client.write("id", producer, "t", b"y", partition=1, version=11)
+            assert refused.error_code == ErrorCode.NOT_ENOUGH_REPLICAS
+            if retry_max_ms < LONG_MS:
+                refused = client.write("id", producer, "t", b"y", partition=1)
+                assert refused.error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+                continue
+            with ThreadPoolExecutor(1) as threads:
+                written = threads.submit(client.write, "id", producer, "t", b"y", partition=1)
+                wait_for(lambda hosted=hosted: hosted.look(is_waiting), "the batch to wait")  # type: ignore[misc]
+                let_go(hosted, prepared)
+                assert written.result().error_code == ErrorCode.NONE
 
-    def stand_still(prepare: bool) -> None:
-        def change(found: object) -> None:
-            state = broker.broker.transactions.shard_of("id").state
-            state.write("id", waiting if prepare else waiting.completed(0), lambda error: None)
 
-        broker.look(change)
+def hold_up(hosted: HostedBroker) -> Transaction:
+    """Lets the transaction be decided, and nobody be told."""
 
-    stand_still(prepare=True)
-    assert client.write("id", producer, "t", b"y", partition=1).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
-    assert client.write("id", producer, "t", b"y", partition=1, version=11).error_code == ErrorCode.NOT_ENOUGH_REPLICAS
-    timer = threading.Timer(0.03, stand_still, (False,))
-    timer.start()
-    answer = client.write("id", producer, "t", b"y", partition=1)
-    timer.join()
-    assert answer.error_code == ErrorCode.NONE
+    def decide(broker: Broker) -> Transaction:
+        state = broker.transactions.shard_of("id").state
+        prepared = state.transactions["id"].prepared(commits=True, client_version=0, now_ms=0)
+        state.write("id", prepared, lambda error: None)
+        return prepared
+
+    return hosted.look(decide)
+
+
+def let_go(hosted: HostedBroker, prepared: Transaction) -> None:
+    def complete(broker: Broker) -> None:
+        broker.transactions.shard_of("id").state.write("id", prepared.completed(0), lambda error: None)
+
+    hosted.look(complete)
+
+
+def is_waiting(broker: Broker) -> bool:
+    """Whether a produce request has looked in vain for the end of the transaction before it."""
+    return len(broker.timeouts) > 0
 
 
 def test_one_request_has_one_transactional_producer(client: TransactionClient) -> None:
@@ -172,8 +195,6 @@ def test_one_request_has_one_transactional_producer(client: TransactionClient) -
     }
     request = produce_request(batches)
     request.transactional_id = "id"
-    from barnabas.wire.messages.produce import ProduceResponse
-
     answer = client.ask(request, ProduceResponse, 12)
     codes = {found.error_code for topic in answer.responses for found in topic.partition_responses}
     assert codes == {ErrorCode.INVALID_PRODUCER_ID_MAPPING}
@@ -198,14 +219,12 @@ def test_offsets_count_when_the_transaction_commits(client: TransactionClient) -
     assert client.committed_offset("g", "t") == 7
 
 
-def test_a_deleted_topic_holds_up_no_transaction(client: TransactionClient) -> None:
-    from tests.core_broker.faults.admin_client import AdminClient
-
+def test_a_deleted_topic_holds_up_no_transaction(hosted: HostedBroker, client: TransactionClient) -> None:
     client.create("gone")
     producer = client.initialise("id")
     client.write("id", producer, "gone", b"x")
     client.write("id", producer, "t", b"x")
-    with AdminClient(f"{client.socket.getpeername()[0]}:{client.socket.getpeername()[1]}") as admin:
+    with AdminClient(hosted.address) as admin:
         assert admin.delete("gone") is ErrorCode.NONE
     code, _ = client.end("id", producer, commits=True)
     assert code is ErrorCode.NONE
@@ -242,8 +261,8 @@ def test_a_transaction_of_an_instance_that_is_gone_times_out(tmp_path: Path) -> 
 
 
 def test_the_transaction_version_is_chosen_once_and_stays(tmp_path: Path) -> None:
-    def level(broker: HostedBroker) -> int:
-        return broker.look(lambda found: found.transactions.transaction_version())
+    def level(hosted: HostedBroker) -> int:
+        return hosted.look(lambda found: found.transactions.transaction_version())
 
     with HostedBroker(tmp_path) as broker, TransactionClient(broker.address) as client:
         assert level(broker) == 2

@@ -9,6 +9,8 @@ import pytest
 from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.records.group_offsets import ConsumerGroupPartitionMetadataKey, ConsumerGroupPartitionMetadataValue
 from core_broker.coordinators.groups.consumer_group import ConsumerGroup
+from core_broker.coordinators.groups.group_offsets import Commit
+from core_broker.coordinators.groups.offset_store import TopicPartition
 from core_broker.coordinators.record import CoordinatorRecord
 from tests.core_broker.coordinators.groups.consumer_context import (
     ASSIGNMENT_INTERVAL_MS,
@@ -79,6 +81,22 @@ def test_partitions_change_hands_only_after_they_were_given_up(shard: ConsumerSh
     assert second.owned == before - first.owned
     assert shard.group.state_name == "Stable"
     assert_replay_gives_the_same(shard)
+
+
+def test_a_member_without_an_id_is_given_one(shard: ConsumerShard) -> None:
+    first, second = (Consumer(shard, "", "t").join() for _ in range(2))
+    assert first.member_id
+    assert second.member_id
+    assert set(shard.group.members) == {first.member_id, second.member_id}
+
+
+def test_offsets_that_were_there_before_the_group_stay(shard: ConsumerShard) -> None:
+    where = TopicPartition("t", 0)
+    shard.state.commits.commit(GROUP, [Commit(where, 7, -1, "")], lambda error: None)
+    joined(shard, "a")
+    shard.reload()
+    assert shard.state.commits.fetch(GROUP, where, require_stable=False).offset == 7
+    assert shard.group.state_name == "Stable"
 
 
 def test_a_silent_member_is_removed_and_its_partitions_are_free_at_once(shard: ConsumerShard) -> None:
