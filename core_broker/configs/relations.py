@@ -11,6 +11,7 @@ def completed(settings: Settings) -> Settings:
     """The settings of a broker that can start with them; SettingError if they contradict each other."""
     settings = _same_number(settings)
     _check_voters(settings)
+    _check_consumer_groups(settings)
     for name in _RETENTION:
         if settings[name] == 0:
             raise SettingError(
@@ -46,3 +47,25 @@ def _check_voters(settings: Settings) -> None:
                 f"this node is {settings.integer('node.id')}, and it is its own only controller: name it, or nothing",
                 str(settings.source("controller.quorum.voters")),
             )
+
+
+def _check_consumer_groups(settings: Settings) -> None:
+    """What members are told lies within the bounds that groups have, and they are heard from before they are given up."""
+    for rest in ("heartbeat.interval.ms", "session.timeout.ms"):
+        name = f"group.consumer.{rest}"
+        low, high = (settings.integer(f"group.consumer.{side}.{rest}") for side in ("min", "max"))
+        if not low <= settings.integer(name) <= high:
+            raise _contradiction(
+                settings, name, f"group.consumer.min.{rest} is {low} and group.consumer.max.{rest} {high}"
+            )
+    heartbeat_ms = settings.integer("group.consumer.heartbeat.interval.ms")
+    if settings.integer("group.consumer.session.timeout.ms") <= heartbeat_ms:
+        raise _contradiction(
+            settings,
+            "group.consumer.session.timeout.ms",
+            f"it must be longer than group.consumer.heartbeat.interval.ms, which is {heartbeat_ms}",
+        )
+
+
+def _contradiction(settings: Settings, name: str, reason: str) -> SettingError:
+    return SettingError(name, f"'{settings[name]}'", reason, str(settings.source(name)))
