@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from crc32c import crc32c
@@ -48,7 +48,7 @@ def encode(
     producer: tuple[int, int, int] = NO_PRODUCER,
     transactional: bool = False,
 ) -> bytes:
-    named = keys or [None] * len(values)
+    named: Sequence[bytes | None] = keys or [None] * len(values)
     records = b"".join(record(delta, value, key) for delta, (value, key) in enumerate(zip(values, named, strict=True)))
     count = len(values)
     attributes = TRANSACTIONAL if transactional else 0
