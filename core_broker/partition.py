@@ -315,7 +315,9 @@ class Partition:
 
     def _acknowledge(self, append: Append, staged: Staged) -> None:
         append.base_offset = staged.base_offset
-        append.log_append_time_ms = staged.timestamp if self.settings.rules.log_append_time else -1
+        # Of a duplicate Kafka tells the time, too, whoever's it is.
+        tells_time = staged.duplicate or self.settings.rules.log_append_time
+        append.log_append_time_ms = staged.timestamp if tells_time else -1
         append.log_start_offset = self.log.log_start_offset
         append.publish()
         # A duplicate waits for all that was written so far: its first attempt is among that, durable or not.

@@ -10,9 +10,9 @@ from typing import Final
 from barnabas.cli.command_error import CommandError
 from barnabas.wire.client import parse_address
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools.exits import ToolError
-from core_broker.tools.java_failures import JavaFailure
-from core_broker.tools.session import Session
+from core_broker.tools.admin.session import Session
+from core_broker.tools.java.java_failures import JavaFailure
+from core_broker.tools.shell.exits import ToolError
 
 CONNECT_TIMEOUT_MS: Final = 5_000
 API_TIMEOUT_MS: Final = 15_000

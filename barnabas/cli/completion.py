@@ -160,14 +160,14 @@ def _print_names(kind: str) -> int:
 
     from barnabas.cli.cluster_arguments import DEFAULT_SERVER, SERVER_VARIABLE
     from barnabas.wire.errors import KafkaError
-    from core_broker.tools.exits import ToolError
-    from core_broker.tools.session import Session
+    from core_broker.tools.admin.session import Session
+    from core_broker.tools.shell.exits import ToolError
 
     async def ask() -> list[str]:
         async with Session.open(os.environ.get(SERVER_VARIABLE, DEFAULT_SERVER)) as session:
             if kind == "topics":
                 return [topic.name or "" for topic in (await session.metadata()).topics if not topic.is_internal]
-            from core_broker.tools.group_admin import GroupAdmin
+            from core_broker.tools.admin.group_admin import GroupAdmin
 
             return [group.group_id for group in await GroupAdmin(session).list_groups()]
 

@@ -18,12 +18,12 @@ from barnabas.cli.progress import Progress
 from barnabas.wire.batch import Record
 from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools.assignors import TopicPartition
-from core_broker.tools.client_config import load_properties
-from core_broker.tools.consumer import EARLIEST, LATEST, Consumer, FetchedBatch
-from core_broker.tools.consumer_offsets import list_offsets
-from core_broker.tools.consumer_settings import READ_COMMITTED, ConsumerSettings
-from core_broker.tools.exits import ToolError
+from core_broker.tools.admin.client_config import load_properties
+from core_broker.tools.consuming.assignors import TopicPartition
+from core_broker.tools.consuming.consumer import EARLIEST, LATEST, Consumer, FetchedBatch
+from core_broker.tools.consuming.consumer_offsets import list_offsets
+from core_broker.tools.consuming.consumer_settings import READ_COMMITTED, ConsumerSettings
+from core_broker.tools.shell.exits import ToolError
 
 CLIENT_ID: Final = "barnabas-consume"
 POLL_MS: Final = 200

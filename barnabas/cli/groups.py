@@ -12,11 +12,11 @@ from barnabas.cli import cluster, output, terminal
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.output import Column
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools.assignors import TopicPartition
-from core_broker.tools.group_admin import GroupAdmin
-from core_broker.tools.group_descriptions import describe_group
-from core_broker.tools.listed_offsets import Offset, list_offsets
-from core_broker.tools.session import Session
+from core_broker.tools.admin.group_admin import GroupAdmin
+from core_broker.tools.admin.group_descriptions import describe_group
+from core_broker.tools.admin.listed_offsets import Offset, list_offsets
+from core_broker.tools.admin.session import Session
+from core_broker.tools.consuming.assignors import TopicPartition
 
 EARLIEST: Final = -2
 LATEST: Final = -1

@@ -15,11 +15,11 @@ from barnabas.cli.pairs import parse_pairs
 from barnabas.cli.progress import Progress
 from barnabas.wire.client import Client
 from barnabas.wire.errors import KafkaError
-from core_broker.tools.client_config import load_properties
-from core_broker.tools.exits import ToolError
-from core_broker.tools.input_lines import lines
-from core_broker.tools.producer import Producer, ProducerBatch, ProducerSettings
-from core_broker.tools.producer_batch import Headers
+from core_broker.tools.admin.client_config import load_properties
+from core_broker.tools.producing.producer import Producer, ProducerBatch, ProducerSettings
+from core_broker.tools.producing.producer_batch import Headers
+from core_broker.tools.shell.exits import ToolError
+from core_broker.tools.shell.input_lines import lines
 
 CLIENT_ID: Final = "barnabas-produce"
 

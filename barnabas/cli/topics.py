@@ -11,8 +11,8 @@ from barnabas.cli.command_error import CommandError
 from barnabas.cli.output import Column
 from barnabas.cli.pairs import parse_pairs
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools.java_errors import error_of
-from core_broker.tools.session import Session
+from core_broker.tools.admin.session import Session
+from core_broker.tools.java.java_errors import error_of
 
 BROKER_DEFAULT: Final = -1
 EARLIEST: Final = -2
@@ -40,7 +40,7 @@ async def _list(session: Session, arguments: Namespace) -> int:
 
 
 async def _describe(session: Session, arguments: Namespace) -> int:
-    from core_broker.tools.listed_offsets import list_offsets
+    from core_broker.tools.admin.listed_offsets import list_offsets
 
     topic = (await session.topics([arguments.topic])).get(arguments.topic)
     if topic is None or topic.error_code:

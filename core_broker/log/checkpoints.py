@@ -49,6 +49,7 @@ class OffsetCheckpoint:
         self._path = path
         self._disk = disk
         self._stored: dict[TopicPartition, int] = {}
+        self._coming: Mapping[TopicPartition, int] = {}
 
     def read(self) -> dict[TopicPartition, int]:
         """What the file says; nothing when it is missing or damaged, since the logs themselves know the rest."""
@@ -64,9 +65,14 @@ class OffsetCheckpoint:
 
     def write(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Replace the file durably, in one step."""
+        self._coming = offsets
         lines = (f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items())
         self._disk.replace_file(self._path, format_checkpoint(lines))
         self._stored = dict(offsets)
+
+    def mentions(self, partition: TopicPartition) -> bool:
+        """Whether the file has an entry, or may have one when what another thread writes at this moment is done."""
+        return partition in self._stored or partition in self._coming
 
     def forget(self, partition: TopicPartition) -> None:
         """Take one entry out of the file, durably."""

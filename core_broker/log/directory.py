@@ -230,14 +230,12 @@ class LogDirectory:
     def _forget_in_files(self, partition: TopicPartition) -> None:
         """What the files say about an earlier topic of that name must not be applied to this one after a crash."""
         self._forget(partition)
-        with self._files_lock:
-            for checkpoint in (
-                self._recovery_points,
-                self._log_start_offsets,
-                self._high_watermarks,
-                self._cleaned_offsets,
-            ):
-                checkpoint.forget(partition)
+        files = (self._recovery_points, self._log_start_offsets, self._high_watermarks, self._cleaned_offsets)
+        # Few topics have had a namesake, and for those alone the event loop waits for a checkpoint that is being written.
+        if any(checkpoint.mentions(partition) for checkpoint in files):
+            with self._files_lock:
+                for checkpoint in files:
+                    checkpoint.forget(partition)
 
     def set_aside(self, folder: PartitionFolder) -> Path:
         """Rename the folder of a partition that should not be here, so that a person can look at it."""

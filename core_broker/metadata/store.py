@@ -18,6 +18,7 @@ from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.records.cluster_metadata import (
     BrokerEndpoint,
     BrokerFeature,
+    ConfigRecord,
     FeatureLevelRecord,
     PartitionChangeRecord,
     RegisterBrokerRecord,
@@ -33,7 +34,8 @@ from core_broker.log.meta_properties import encode_uuid
 from core_broker.log.partition_log import PartitionLog
 from core_broker.log.staged import Staged
 from core_broker.metadata import bootstrap
-from core_broker.metadata.image import EMPTY, ClusterImage
+from core_broker.metadata.config_view import ALL_BROKERS
+from core_broker.metadata.image import EMPTY, ClusterImage, ResourceType
 from core_broker.metadata.replay import MetadataError, replay
 from core_broker.metadata.snapshot import (
     SnapshotId,
@@ -69,6 +71,11 @@ _LOG_CONFIG: Final = LogConfig(
     retention_ms=UNLIMITED,
     retention_bytes=UNLIMITED,
     file_delete_delay_ms=0,
+)
+
+# A new cluster of Apache Kafka sets this for all its brokers, so that clients see it on every topic as set by somebody.
+_FIRST_CONFIG: Final = ConfigRecord(
+    resource_type=ResourceType.BROKER, resource_name=ALL_BROKERS, name="min.insync.replicas", value="1"
 )
 
 
@@ -152,6 +159,8 @@ class MetadataStore:
         for name, levels in self.supported_features.items():
             if name not in self.image.features:
                 records.append(FeatureLevelRecord(name=name, feature_level=self._first_level(name, levels)))
+        if not self.image.features:
+            records.append(_FIRST_CONFIG)
         records.extend(record for record in self._formatted if isinstance(record, UserScramCredentialRecord))
         # The epoch of a registration is the offset of its record.
         self.broker_epoch = self._log.log_end_offset + len(records)

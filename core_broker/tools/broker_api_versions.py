@@ -9,10 +9,10 @@ from typing import Final
 from barnabas.wire.apis import API_NAMES, known_versions
 from barnabas.wire.errors import KafkaError
 from barnabas.wire.fields import Versions
-from core_broker.tools.exits import SUCCESS
-from core_broker.tools.java_errors import described
-from core_broker.tools.options import OptionParser
-from core_broker.tools.session import Node, Session, run
+from core_broker.tools.admin.session import Node, Session, run
+from core_broker.tools.java.java_errors import described
+from core_broker.tools.shell.exits import SUCCESS
+from core_broker.tools.shell.options import OptionParser
 
 PURPOSE: Final = "This tool helps to retrieve broker version information."
 # Requests of Java clients that no client of ours sends.

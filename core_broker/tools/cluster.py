@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools.arguments import STORE_TRUE, ArgumentParser, Values
-from core_broker.tools.exits import FAILURE, SUCCESS, ToolError
-from core_broker.tools.java_errors import described, error_of
-from core_broker.tools.session import Session, run
+from core_broker.tools.admin.session import Session, run
+from core_broker.tools.java.java_errors import described, error_of
+from core_broker.tools.shell.arguments import STORE_TRUE, ArgumentParser, Values
+from core_broker.tools.shell.exits import FAILURE, SUCCESS, ToolError
 
 RACK_CHARACTERS: Final = 10
 

@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Final, cast
 
 from barnabas.wire.errors import KafkaError
-from core_broker.tools.exits import FAILURE, INTERRUPTED, ToolError, ToolExit, UsageError
-from core_broker.tools.java_errors import message_of
+from core_broker.tools.java.java_errors import message_of
+from core_broker.tools.shell.exits import FAILURE, INTERRUPTED, ToolError, ToolExit, UsageError
 
 MODULES: Final = {
     "kafka-broker-api-versions": "broker_api_versions",

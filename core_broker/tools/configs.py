@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from barnabas.wire.errors import KafkaError
-from core_broker.tools.client_config import load_properties
-from core_broker.tools.exits import FAILURE, SUCCESS, ToolError
-from core_broker.tools.java_errors import described
-from core_broker.tools.options import OptionError, OptionParser, Parsed
-from core_broker.tools.session import Session, run
+from core_broker.tools.admin.client_config import load_properties
+from core_broker.tools.admin.session import Session, run
+from core_broker.tools.java.java_errors import described
+from core_broker.tools.shell.exits import FAILURE, SUCCESS, ToolError
+from core_broker.tools.shell.options import OptionError, OptionParser, Parsed
 
 PURPOSE: Final = (
     "This tool helps to manipulate and describe entity config for a topic, client, user, broker, ip, "
@@ -105,13 +105,13 @@ async def _execute(session: Session, parsed: Parsed, entities: Entities) -> None
 async def _describe(session: Session, entities: Entities, *, everything: bool) -> None:
     kind = entities.types[0]
     if kind in (USERS, CLIENTS, IPS):
-        from core_broker.tools import client_quotas, scram_credentials
+        from core_broker.tools.admin import client_quotas, scram_credentials
 
         await client_quotas.show(session, entities.types, entities.names)
         if kind == USERS and CLIENTS not in entities.types and not entities.has_default:
             await scram_credentials.show(session, entities.names)
         return
-    from core_broker.tools import config_resources
+    from core_broker.tools.admin import config_resources
 
     await config_resources.show(session, kind, entities.names[0] if entities.names else None, everything=everything)
 
@@ -119,7 +119,7 @@ async def _describe(session: Session, entities: Entities, *, everything: bool) -
 async def _alter(session: Session, entities: Entities, add: dict[str, str], delete: list[str]) -> None:
     kind, name = entities.types[0], entities.names[0]
     if kind in (USERS, CLIENTS, IPS):
-        from core_broker.tools import client_quotas, scram_credentials
+        from core_broker.tools.admin import client_quotas, scram_credentials
 
         if kind == IPS:
             client_quotas.check_address_quotas(add, delete)
@@ -129,7 +129,7 @@ async def _alter(session: Session, entities: Entities, add: dict[str, str], dele
         else:
             await scram_credentials.alter(session, name, add, delete)
     else:
-        from core_broker.tools import config_resources
+        from core_broker.tools.admin import config_resources
 
         await config_resources.alter(session, kind, name, add, delete)
     if name:
@@ -268,7 +268,7 @@ def _parser() -> OptionParser:
 
 
 def _config_help() -> str:
-    from core_broker.tools.config_names import names_of_types
+    from core_broker.tools.admin.config_names import names_of_types
 
     parts = ["What to set, as 'k1=v1,k2=[v1,v2,v2],k3=v3': brackets keep commas together."]
     for kind, names in names_of_types().items():

@@ -10,16 +10,17 @@ from typing import Final
 
 from barnabas.wire.client import Client
 from barnabas.wire.errors import KafkaError
-from core_broker.tools import java_errors, stoppable
-from core_broker.tools.assignors import TopicPartition
-from core_broker.tools.client_config import ClientConfig
-from core_broker.tools.client_log import log, wait_for_broker
+from core_broker.tools.admin.client_config import ClientConfig
 from core_broker.tools.console_consumer_options import ConsoleConsumerOptions, read_options
-from core_broker.tools.consumer import Consumer, FetchedBatch
-from core_broker.tools.consumer_settings import ConsumerSettings
-from core_broker.tools.deserializers import DeserializationError
-from core_broker.tools.exits import FAILURE, SUCCESS, ToolError
-from core_broker.tools.formatters import FormatError
+from core_broker.tools.consuming.assignors import TopicPartition
+from core_broker.tools.consuming.consumer import Consumer, FetchedBatch
+from core_broker.tools.consuming.consumer_settings import ConsumerSettings
+from core_broker.tools.consuming.deserializers import DeserializationError
+from core_broker.tools.consuming.formatters import FormatError
+from core_broker.tools.java import java_errors
+from core_broker.tools.shell import stoppable
+from core_broker.tools.shell.client_log import log, wait_for_broker
+from core_broker.tools.shell.exits import FAILURE, SUCCESS, ToolError
 
 LOGGER: Final = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 FOREVER_MS: Final = 3_600_000

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core_broker.tools import formatters
-from core_broker.tools.client_config import load_properties
-from core_broker.tools.consumer import EARLIEST, LATEST
-from core_broker.tools.exits import ToolError
-from core_broker.tools.formatters import Formatter
-from core_broker.tools.key_values import parse_pairs
-from core_broker.tools.options import OptionError, OptionParser, Parsed
+from core_broker.tools.admin.client_config import load_properties
+from core_broker.tools.consuming import formatters
+from core_broker.tools.consuming.consumer import EARLIEST, LATEST
+from core_broker.tools.consuming.formatters import Formatter
+from core_broker.tools.shell.exits import ToolError
+from core_broker.tools.shell.key_values import parse_pairs
+from core_broker.tools.shell.options import OptionError, OptionParser, Parsed
 
 PURPOSE: Final = "This tool helps to read data from Kafka topics and outputs it to standard output."
 CLIENT_ID: Final = "console-consumer"

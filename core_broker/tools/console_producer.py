@@ -8,15 +8,17 @@ from typing import Final
 
 from barnabas.wire.client import Client, parse_address
 from barnabas.wire.errors import KafkaError
-from core_broker.tools import java_errors, line_reader, stoppable
-from core_broker.tools.client_config import ClientConfig
-from core_broker.tools.client_log import log
-from core_broker.tools.exits import SUCCESS, ToolError
-from core_broker.tools.input_lines import lines
-from core_broker.tools.key_values import merged, renamed
-from core_broker.tools.line_reader import LineReader, LineRecord
-from core_broker.tools.options import OptionError, OptionParser, Parsed
-from core_broker.tools.producer import Producer, ProducerBatch, ProducerSettings
+from core_broker.tools.admin.client_config import ClientConfig
+from core_broker.tools.java import java_errors
+from core_broker.tools.producing import line_reader
+from core_broker.tools.producing.line_reader import LineReader, LineRecord
+from core_broker.tools.producing.producer import Producer, ProducerBatch, ProducerSettings
+from core_broker.tools.shell import stoppable
+from core_broker.tools.shell.client_log import log
+from core_broker.tools.shell.exits import SUCCESS, ToolError
+from core_broker.tools.shell.input_lines import lines
+from core_broker.tools.shell.key_values import merged, renamed
+from core_broker.tools.shell.options import OptionError, OptionParser, Parsed
 
 PURPOSE: Final = "This tool helps to read data from standard input and publish it to Kafka."
 CLIENT_ID: Final = "console-producer"

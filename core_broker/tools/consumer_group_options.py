@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from core_broker.tools.exits import ToolError
-from core_broker.tools.offset_resets import ResetKind
-from core_broker.tools.options import OptionError, OptionParser, Parsed
+from core_broker.tools.resets.offset_resets import ResetKind
+from core_broker.tools.shell.exits import ToolError
+from core_broker.tools.shell.options import OptionError, OptionParser, Parsed
 
 ACTIONS: Final = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")
 TIMEOUT_MS: Final = 30_000

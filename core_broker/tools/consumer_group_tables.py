@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core_broker.tools.assignors import TopicPartition
-from core_broker.tools.group_admin import NO_EPOCH, Committed, ListedGroup, by_topic
-from core_broker.tools.group_descriptions import DEAD, EMPTY, REBALANCING, STABLE, GroupDescription, Member
-from core_broker.tools.offset_resets import Offsets
+from core_broker.tools.admin.group_admin import NO_EPOCH, Committed, ListedGroup, by_topic
+from core_broker.tools.admin.group_descriptions import DEAD, EMPTY, REBALANCING, STABLE, GroupDescription, Member
+from core_broker.tools.consuming.assignors import TopicPartition
+from core_broker.tools.resets.offset_resets import Offsets
 
 MISSING: Final = "-"
 _NARROWEST: Final = 15

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools import session as sessions
-from core_broker.tools.assignors import TopicPartition
+from core_broker.tools.admin import session as sessions
+from core_broker.tools.admin.group_admin import GroupAdmin, ListedGroup, reach
+from core_broker.tools.admin.group_descriptions import GroupDescription, Member, describe_group
+from core_broker.tools.admin.session import Session
 from core_broker.tools.consumer_group_options import parse
-from core_broker.tools.consumer_group_resets import Resets
 from core_broker.tools.consumer_group_tables import (
     OffsetRow,
     print_deleted_offsets,
@@ -20,16 +21,15 @@ from core_broker.tools.consumer_group_tables import (
     print_reset,
     print_state,
 )
-from core_broker.tools.exits import SUCCESS
-from core_broker.tools.group_admin import GroupAdmin, ListedGroup, reach
-from core_broker.tools.group_descriptions import GroupDescription, Member, describe_group
-from core_broker.tools.java_errors import described, error_of, message_of
-from core_broker.tools.java_failures import JavaFailure, execution_failure, future_failure
-from core_broker.tools.java_order import hash_map_order
-from core_broker.tools.options import OptionError, Parsed
-from core_broker.tools.reset_lookups import LATEST, log_offsets, parse_partitions
-from core_broker.tools.reset_plan import format_plan
-from core_broker.tools.session import Session
+from core_broker.tools.consuming.assignors import TopicPartition
+from core_broker.tools.java.java_errors import described, error_of, message_of
+from core_broker.tools.java.java_failures import JavaFailure, execution_failure, future_failure
+from core_broker.tools.java.java_order import hash_map_order
+from core_broker.tools.resets.consumer_group_resets import Resets
+from core_broker.tools.resets.reset_lookups import LATEST, log_offsets, parse_partitions
+from core_broker.tools.resets.reset_plan import format_plan
+from core_broker.tools.shell.exits import SUCCESS
+from core_broker.tools.shell.options import OptionError, Parsed
 
 STATES: Final = (
     "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty", "Assigning", "Reconciling",
@@ -75,7 +75,7 @@ def _as_java(error: KafkaError | OptionError | JavaFailure) -> JavaFailure:
 
 
 def _validate(pattern: str) -> int:
-    from core_broker.tools.re2_syntax import complaint
+    from core_broker.tools.resets.re2_syntax import complaint
 
     found = complaint(pattern)
     print(f"The regular expression `{pattern}` is {'valid' if found is None else f'invalid: {found}'}.")

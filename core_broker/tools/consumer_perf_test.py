@@ -11,16 +11,16 @@ from typing import Final
 
 from barnabas.wire.batch import Record
 from barnabas.wire.client import Client
-from core_broker.tools import stoppable
-from core_broker.tools.assignors import TopicPartition
-from core_broker.tools.client_config import ClientConfig, load_properties
-from core_broker.tools.client_log import wait_for_broker
-from core_broker.tools.consumer import Consumer
-from core_broker.tools.consumer_settings import ConsumerSettings
-from core_broker.tools.date_format import DEFAULT_PATTERN, format_time
-from core_broker.tools.exits import SUCCESS, ToolError
-from core_broker.tools.key_values import parse_pairs
-from core_broker.tools.options import OptionError, OptionParser, Parsed
+from core_broker.tools.admin.client_config import ClientConfig, load_properties
+from core_broker.tools.consuming.assignors import TopicPartition
+from core_broker.tools.consuming.consumer import Consumer
+from core_broker.tools.consuming.consumer_settings import ConsumerSettings
+from core_broker.tools.java.date_format import DEFAULT_PATTERN, format_time
+from core_broker.tools.shell import stoppable
+from core_broker.tools.shell.client_log import wait_for_broker
+from core_broker.tools.shell.exits import SUCCESS, ToolError
+from core_broker.tools.shell.key_values import parse_pairs
+from core_broker.tools.shell.options import OptionError, OptionParser, Parsed
 
 PURPOSE: Final = "This tool is used to verify the consumer performance."
 CLIENT_ID: Final = "perf-consumer-client"

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from barnabas.wire.errors import KafkaError
-from core_broker.tools import json_input
-from core_broker.tools.exits import SUCCESS, ToolError
-from core_broker.tools.java_errors import described, error_of
-from core_broker.tools.java_order import partition_map_order
-from core_broker.tools.options import OptionError, OptionParser
-from core_broker.tools.session import Session, run
+from core_broker.tools.admin.session import Session, run
+from core_broker.tools.java.java_errors import described, error_of
+from core_broker.tools.java.java_order import partition_map_order
+from core_broker.tools.shell import json_input
+from core_broker.tools.shell.exits import SUCCESS, ToolError
+from core_broker.tools.shell.options import OptionError, OptionParser
 
 PURPOSE: Final = "This tool helps to delete records of the given partitions down to the specified offset."
 VERSION: Final = 1

@@ -9,14 +9,14 @@ from typing import Final
 
 from barnabas.wire.batch import Record
 from barnabas.wire.wire_error import WireError
-from core_broker.tools import coordinator_records, dumped_index
-from core_broker.tools.coordinator_records import GROUP_METADATA_TYPE, UnknownRecordTypeError, Vocabulary
-from core_broker.tools.dumped_index import IndexDump
-from core_broker.tools.dumped_log import UNLIMITED_BYTES, Contents, LogDump, Parser
-from core_broker.tools.exits import SUCCESS, ToolError
-from core_broker.tools.java_text import computed_map_order, file_path
-from core_broker.tools.message_json import Node, text_of
-from core_broker.tools.options import OptionError, OptionParser, Parsed
+from core_broker.tools.dumping import coordinator_records, dumped_index
+from core_broker.tools.dumping.coordinator_records import GROUP_METADATA_TYPE, UnknownRecordTypeError, Vocabulary
+from core_broker.tools.dumping.dumped_index import IndexDump
+from core_broker.tools.dumping.dumped_log import UNLIMITED_BYTES, Contents, LogDump, Parser
+from core_broker.tools.dumping.message_json import Node, text_of
+from core_broker.tools.java.java_text import computed_map_order, file_path
+from core_broker.tools.shell.exits import SUCCESS, ToolError
+from core_broker.tools.shell.options import OptionError, OptionParser, Parsed
 
 PURPOSE: Final = (
     "This tool helps to parse a log file and dump its contents to the console, useful for debugging a seemingly corrupt log "

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from barnabas.wire.errors import KafkaError
-from core_broker.tools import feature_levels
-from core_broker.tools.arguments import APPEND, STORE_TRUE, ArgumentError, ArgumentParser, Values
-from core_broker.tools.exits import FAILURE, SUCCESS, ToolError
-from core_broker.tools.feature_levels import METADATA_VERSION
-from core_broker.tools.java_errors import described, error_of, message_of
-from core_broker.tools.session import Session, run
+from core_broker.tools.admin import feature_levels
+from core_broker.tools.admin.feature_levels import METADATA_VERSION
+from core_broker.tools.admin.session import Session, run
+from core_broker.tools.java.java_errors import described, error_of, message_of
+from core_broker.tools.shell.arguments import APPEND, STORE_TRUE, ArgumentError, ArgumentParser, Values
+from core_broker.tools.shell.exits import FAILURE, SUCCESS, ToolError
 
 UPGRADE: Final = 1
 SAFE_DOWNGRADE: Final = 2

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from barnabas.wire.errors import KafkaError
-from core_broker.tools.exits import FAILURE, SUCCESS, ToolError
-from core_broker.tools.java_errors import described, message_of
-from core_broker.tools.options import OptionError, OptionParser, Parsed
-from core_broker.tools.session import Session, run
-from core_broker.tools.topic_filter import matching
+from core_broker.tools.admin.session import Session, run
+from core_broker.tools.admin.topic_filter import matching
+from core_broker.tools.java.java_errors import described, message_of
+from core_broker.tools.shell.exits import FAILURE, SUCCESS, ToolError
+from core_broker.tools.shell.options import OptionError, OptionParser, Parsed
 
 PURPOSE: Final = "An interactive shell for getting topic-partition offsets."
 CLIENT_ID: Final = "GetOffsetShell"
@@ -66,7 +66,7 @@ async def _offsets(parsed: Parsed) -> list[str]:
         partitions = await _partitions(session, rules, hide_internal=parsed.has("exclude-internal-topics"))
         if not partitions:
             raise ToolError("Could not match any topic-partitions with the specified filters")
-        from core_broker.tools.listed_offsets import list_offsets
+        from core_broker.tools.admin.listed_offsets import list_offsets
 
         found = await list_offsets(session, dict.fromkeys(partitions, timestamp))
     lines = {}

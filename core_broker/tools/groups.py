@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from barnabas.wire.errors import KafkaError
-from core_broker.tools import session as sessions
-from core_broker.tools.exits import FAILURE, SUCCESS
-from core_broker.tools.group_admin import GroupAdmin, ListedGroup
-from core_broker.tools.java_errors import message_of
-from core_broker.tools.java_failures import JavaFailure
-from core_broker.tools.java_order import hash_map_order
-from core_broker.tools.options import OptionParser, Parsed
-from core_broker.tools.session import Session
+from core_broker.tools.admin import session as sessions
+from core_broker.tools.admin.group_admin import GroupAdmin, ListedGroup
+from core_broker.tools.admin.session import Session
+from core_broker.tools.java.java_errors import message_of
+from core_broker.tools.java.java_failures import JavaFailure
+from core_broker.tools.java.java_order import hash_map_order
+from core_broker.tools.shell.exits import FAILURE, SUCCESS
+from core_broker.tools.shell.options import OptionParser, Parsed
 
 TYPES: Final = {"consumer": "Consumer", "classic": "Classic", "share": "Share", "streams": "Streams"}
 NARROWEST_CHARACTERS: Final = 20

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core_broker.tools.assignors import TopicPartition
-from core_broker.tools.transaction_admin import NONE, ActiveProducer, DescribedTransaction
+from core_broker.tools.admin.transaction_admin import NONE, ActiveProducer, DescribedTransaction
+from core_broker.tools.consuming.assignors import TopicPartition
 
 MS_PER_MINUTE: Final = 60_000
 

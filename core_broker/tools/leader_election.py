@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools import json_input
-from core_broker.tools.client_config import load_properties
-from core_broker.tools.exits import SUCCESS, ToolError
-from core_broker.tools.java_errors import described, error_of
-from core_broker.tools.java_order import partition_map_order
-from core_broker.tools.options import OptionError, OptionParser, Parsed
-from core_broker.tools.session import Session, run
+from core_broker.tools.admin.client_config import load_properties
+from core_broker.tools.admin.session import Session, run
+from core_broker.tools.java.java_errors import described, error_of
+from core_broker.tools.java.java_order import partition_map_order
+from core_broker.tools.shell import json_input
+from core_broker.tools.shell.exits import SUCCESS, ToolError
+from core_broker.tools.shell.options import OptionError, OptionParser, Parsed
 
 PURPOSE: Final = (
     "This tool attempts to elect a new leader for a set of topic partitions. "

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from barnabas.wire.errors import ErrorCode
-from core_broker.tools.exits import SUCCESS, ToolError
-from core_broker.tools.java_errors import class_name, error_of
-from core_broker.tools.java_order import hash_map_order, partition_map_order
-from core_broker.tools.options import OptionError, OptionParser, Parsed
-from core_broker.tools.session import Session, run
+from core_broker.tools.admin.session import Session, run
+from core_broker.tools.java.java_errors import class_name, error_of
+from core_broker.tools.java.java_order import hash_map_order, partition_map_order
+from core_broker.tools.shell.exits import SUCCESS, ToolError
+from core_broker.tools.shell.options import OptionError, OptionParser, Parsed
 
 if TYPE_CHECKING:
     from barnabas.wire.messages.describe_log_dirs import DescribeLogDirsPartition, DescribeLogDirsResult

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from barnabas.wire.errors import KafkaError
-from core_broker.tools.arguments import STORE_TRUE, ArgumentParser, Values
-from core_broker.tools.client_config import load_properties
-from core_broker.tools.exits import SUCCESS, ToolError
-from core_broker.tools.java_errors import described, error_of
-from core_broker.tools.session import Session, run
+from core_broker.tools.admin.client_config import load_properties
+from core_broker.tools.admin.session import Session, run
+from core_broker.tools.java.java_errors import described, error_of
+from core_broker.tools.shell.arguments import STORE_TRUE, ArgumentParser, Values
+from core_broker.tools.shell.exits import SUCCESS, ToolError
 
 if TYPE_CHECKING:
     from barnabas.wire.messages.describe_quorum import DescribeQuorumResponse, ReplicaState, ResponsePartitionData

@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from barnabas.wire.client import Client
-from core_broker.tools import java_errors, payloads, stoppable
-from core_broker.tools.arguments import STORE_TRUE, ArgumentParser, Values
-from core_broker.tools.client_config import ClientConfig, load_properties
-from core_broker.tools.exits import SUCCESS, ToolError, ToolExit
-from core_broker.tools.message_json import id_text
-from core_broker.tools.payloads import Payloads
-from core_broker.tools.producer import Producer, ProducerBatch, ProducerSettings
-from core_broker.tools.producer_stats import ProducerStats
+from core_broker.tools.admin.client_config import ClientConfig, load_properties
+from core_broker.tools.dumping.message_json import id_text
+from core_broker.tools.java import java_errors
+from core_broker.tools.producing import payloads
+from core_broker.tools.producing.payloads import Payloads
+from core_broker.tools.producing.producer import Producer, ProducerBatch, ProducerSettings
+from core_broker.tools.producing.producer_stats import ProducerStats
+from core_broker.tools.shell import stoppable
+from core_broker.tools.shell.arguments import STORE_TRUE, ArgumentParser, Values
+from core_broker.tools.shell.exits import SUCCESS, ToolError, ToolExit
 
 PROGRAM: Final = "kafka-producer-perf-test"
 CLIENT_ID: Final = "perf-producer-client"

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools import json_input
-from core_broker.tools.client_config import load_properties
-from core_broker.tools.exits import FAILURE, SUCCESS, ToolError
-from core_broker.tools.java_errors import described, error_of, message_of
-from core_broker.tools.options import OptionError, OptionParser, Parsed
+from core_broker.tools.admin.client_config import load_properties
+from core_broker.tools.admin.session import Session, run
+from core_broker.tools.java.java_errors import described, error_of, message_of
 from core_broker.tools.reassignment_plan import (
     Partition,
     Plan,
@@ -23,7 +21,9 @@ from core_broker.tools.reassignment_plan import (
     propose,
     to_json,
 )
-from core_broker.tools.session import Session, run
+from core_broker.tools.shell import json_input
+from core_broker.tools.shell.exits import FAILURE, SUCCESS, ToolError
+from core_broker.tools.shell.options import OptionError, OptionParser, Parsed
 
 PURPOSE: Final = "This tool helps to move topic partitions between replicas."
 CLIENT_ID: Final = "reassign-partitions-tool"
@@ -100,7 +100,7 @@ async def _execute(parsed: Parsed, action: str) -> None:
 
 
 async def _list(session: Session) -> None:
-    from core_broker.tools.reassignments import ongoing
+    from core_broker.tools.admin.reassignments import ongoing
 
     moves = await ongoing(session)
     if not moves:
@@ -134,8 +134,8 @@ async def _generate(session: Session, parsed: Parsed) -> None:
 
 
 async def _start(session: Session, parsed: Parsed, plan: Plan) -> None:
-    from core_broker.tools import folder_moves, replica_throttles
-    from core_broker.tools.reassignments import ongoing
+    from core_broker.tools.admin import folder_moves, replica_throttles
+    from core_broker.tools.admin.reassignments import ongoing
 
     check_executable(plan)
     targets = plan.targets
@@ -173,7 +173,7 @@ async def _start(session: Session, parsed: Parsed, plan: Plan) -> None:
 
 async def _described(session: Session, assignment: dict[Partition, list[int]]) -> str:
     """An assignment with the log directories in which the replicas are now."""
-    from core_broker.tools import folder_moves
+    from core_broker.tools.admin import folder_moves
 
     replicas = [(topic, index, broker) for (topic, index), brokers in assignment.items() for broker in brokers]
     places = await folder_moves.find(session, replicas)
@@ -181,8 +181,8 @@ async def _described(session: Session, assignment: dict[Partition, list[int]]) -
 
 
 async def _verify(session: Session, parsed: Parsed, plan: Plan) -> None:
-    from core_broker.tools import folder_moves, replica_throttles
-    from core_broker.tools.reassignments import ongoing
+    from core_broker.tools.admin import folder_moves, replica_throttles
+    from core_broker.tools.admin.reassignments import ongoing
 
     moves = await ongoing(session)
     settled = sorted({topic for (topic, _), _ in plan.partitions})
@@ -206,8 +206,8 @@ async def _verify(session: Session, parsed: Parsed, plan: Plan) -> None:
 
 
 async def _cancel(session: Session, parsed: Parsed, plan: Plan) -> None:
-    from core_broker.tools import folder_moves, replica_throttles
-    from core_broker.tools.reassignments import ongoing
+    from core_broker.tools.admin import folder_moves, replica_throttles
+    from core_broker.tools.admin.reassignments import ongoing
 
     moves = await ongoing(session, plan.targets)
     active = [partition for partition, move in moves.items() if not move.adding or move.removing]

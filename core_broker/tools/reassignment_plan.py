@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from core_broker.tools import json_input
-from core_broker.tools.exits import ToolError
+from core_broker.tools.shell import json_input
+from core_broker.tools.shell.exits import ToolError
 
 VERSION: Final = 1
 ANY_FOLDER: Final = "any"

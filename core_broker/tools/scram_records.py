@@ -10,8 +10,7 @@ from typing import Final
 from barnabas.wire.messages.alter_user_scram_credentials import ScramCredentialUpsertion
 from barnabas.wire.records.cluster_metadata import UserScramCredentialRecord
 from core_broker.metadata import scram
-from core_broker.tools.exits import ToolError
-from core_broker.tools.scram_credentials import (
+from core_broker.tools.admin.scram_credentials import (
     DIGESTS,
     ITERATIONS_DEFAULT,
     ITERATIONS_MAX,
@@ -19,6 +18,7 @@ from core_broker.tools.scram_credentials import (
     MECHANISMS,
     SALT_BYTES,
 )
+from core_broker.tools.shell.exits import ToolError
 
 KNOWN: Final = frozenset(("name", "salt", "iterations", "password", "saltedpassword"))
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from core_broker.tools.client_config import load_properties
-from core_broker.tools.exits import ToolError
+from core_broker.tools.admin.client_config import load_properties
+from core_broker.tools.shell.exits import ToolError
 
 # Kafka's own default.
 DEFAULT_FOLDER: Final = "/tmp/kafka-logs"  # noqa: S108

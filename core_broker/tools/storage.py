@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from core_broker.tools import feature_levels
-from core_broker.tools.arguments import APPEND, STORE_TRUE, ArgumentParser, Values
-from core_broker.tools.exits import FAILURE, SUCCESS, ToolError
+from core_broker.tools.admin import feature_levels
+from core_broker.tools.shell.arguments import APPEND, STORE_TRUE, ArgumentParser, Values
+from core_broker.tools.shell.exits import FAILURE, SUCCESS, ToolError
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -19,11 +19,11 @@ from core_broker.log.meta_properties import FILE_NAME as META_PROPERTIES
 from core_broker.log.meta_properties import MetaProperties, decode_uuid, encode_uuid
 from core_broker.metadata import bootstrap
 from core_broker.metadata.store import DIRECTORY_NAME
-from core_broker.tools import feature_levels
-from core_broker.tools.exits import ToolError
-from core_broker.tools.feature_levels import METADATA_VERSION
-from core_broker.tools.java_order import hash_map_order
+from core_broker.tools.admin import feature_levels
+from core_broker.tools.admin.feature_levels import METADATA_VERSION
+from core_broker.tools.java.java_order import hash_map_order
 from core_broker.tools.server_file import ServerFile
+from core_broker.tools.shell.exits import ToolError
 
 KRAFT_VERSION: Final = "kraft.version"
 FIRST_SNAPSHOT: Final = "00000000000000000000-0000000000.checkpoint"

@@ -9,20 +9,20 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools import session as sessions
-from core_broker.tools.assignors import TopicPartition
-from core_broker.tools.durations import parse_date_time_ms, parse_duration_ms
-from core_broker.tools.exits import FAILURE, SUCCESS
-from core_broker.tools.group_admin import GroupAdmin
-from core_broker.tools.group_descriptions import Member, describe_group
-from core_broker.tools.java_errors import error_of
-from core_broker.tools.java_failures import ILLEGAL_ARGUMENT, JavaFailure, execution_failure
-from core_broker.tools.java_order import hash_map_order, partition_map_order
-from core_broker.tools.offset_resets import Offsets, clamp
-from core_broker.tools.options import OptionError, OptionParser, Parsed
-from core_broker.tools.reset_lookups import EARLIEST, LATEST, NO_OFFSET, log_offsets
-from core_broker.tools.reset_plan import read_plan
-from core_broker.tools.session import Session
+from core_broker.tools.admin import session as sessions
+from core_broker.tools.admin.group_admin import GroupAdmin
+from core_broker.tools.admin.group_descriptions import Member, describe_group
+from core_broker.tools.admin.session import Session
+from core_broker.tools.consuming.assignors import TopicPartition
+from core_broker.tools.java.durations import parse_date_time_ms, parse_duration_ms
+from core_broker.tools.java.java_errors import error_of
+from core_broker.tools.java.java_failures import ILLEGAL_ARGUMENT, JavaFailure, execution_failure
+from core_broker.tools.java.java_order import hash_map_order, partition_map_order
+from core_broker.tools.resets.offset_resets import Offsets, clamp
+from core_broker.tools.resets.reset_lookups import EARLIEST, LATEST, NO_OFFSET, log_offsets
+from core_broker.tools.resets.reset_plan import read_plan
+from core_broker.tools.shell.exits import FAILURE, SUCCESS
+from core_broker.tools.shell.options import OptionError, OptionParser, Parsed
 
 DEFAULT_SERVER: Final = "localhost:9092"
 PURPOSE: Final = (

@@ -14,12 +14,12 @@ from barnabas.wire.messages.describe_topic_partitions import (
     TopicRequest,
 )
 from core_broker.log.meta_properties import encode_uuid
-from core_broker.tools import described_configs
-from core_broker.tools.described_configs import DEFAULT_CONFIG, Entries
-from core_broker.tools.java_errors import error_of
-from core_broker.tools.java_order import hash_map_order
-from core_broker.tools.reassignments import Reassignment, ongoing
-from core_broker.tools.session import Session
+from core_broker.tools.admin import described_configs
+from core_broker.tools.admin.described_configs import DEFAULT_CONFIG, Entries
+from core_broker.tools.admin.reassignments import Reassignment, ongoing
+from core_broker.tools.admin.session import Session
+from core_broker.tools.java.java_errors import error_of
+from core_broker.tools.java.java_order import hash_map_order
 
 PARTITIONS_PER_RESPONSE: Final = 2000
 MIN_ISR: Final = "min.insync.replicas"

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools.exits import FAILURE, SUCCESS, ToolError
-from core_broker.tools.java_errors import error_of, message_of
-from core_broker.tools.options import OptionError, OptionParser, Parsed
-from core_broker.tools.session import Session, run
+from core_broker.tools.admin.session import Session, run
+from core_broker.tools.java.java_errors import error_of, message_of
+from core_broker.tools.shell.exits import FAILURE, SUCCESS, ToolError
+from core_broker.tools.shell.options import OptionError, OptionParser, Parsed
 
 if TYPE_CHECKING:
     from core_broker.tools.topic_descriptions import Report
@@ -75,7 +75,7 @@ async def _names(session: Session, parsed: Parsed) -> list[str]:
     pattern = parsed.value("topic")
     if pattern is None:
         return names
-    from core_broker.tools.topic_filter import matching
+    from core_broker.tools.admin.topic_filter import matching
 
     return matching(names, pattern)
 

@@ -8,16 +8,16 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Final, NoReturn
 
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools import session as sessions
-from core_broker.tools.arguments import CALL, ArgumentParser, Values
-from core_broker.tools.assignors import TopicPartition
-from core_broker.tools.exits import FAILURE, SUCCESS, ToolExit
-from core_broker.tools.group_admin import reach
+from core_broker.tools.admin import session as sessions
+from core_broker.tools.admin.group_admin import reach
+from core_broker.tools.admin.session import Session
+from core_broker.tools.admin.transaction_admin import NONE, Abortion, TransactionAdmin
+from core_broker.tools.consuming.assignors import TopicPartition
 from core_broker.tools.hanging_transactions import OpenTransaction, hanging, open_for_long
-from core_broker.tools.java_errors import message_of
-from core_broker.tools.options import show_version
-from core_broker.tools.session import Session
-from core_broker.tools.transaction_admin import NONE, Abortion, TransactionAdmin
+from core_broker.tools.java.java_errors import message_of
+from core_broker.tools.shell.arguments import CALL, ArgumentParser, Values
+from core_broker.tools.shell.exits import FAILURE, SUCCESS, ToolExit
+from core_broker.tools.shell.options import show_version
 
 MAX_TIMEOUT_MINUTES: Final = 15
 BATCH_PARTITIONS: Final = 500

@@ -10,16 +10,16 @@ from typing import Final
 from barnabas.wire.batch import Record
 from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools import session as sessions
-from core_broker.tools.arguments import STORE_TRUE, ArgumentParser, Values
-from core_broker.tools.assignors import TopicPartition
-from core_broker.tools.client_config import load_properties
-from core_broker.tools.consumer import Consumer, FetchedBatch
-from core_broker.tools.consumer_settings import CONSUMER, ConsumerSettings
-from core_broker.tools.exits import FAILURE, SUCCESS, ToolError
-from core_broker.tools.java_errors import message_of
-from core_broker.tools.java_order import partition_map_order
-from core_broker.tools.stop_signals import stop_signals
+from core_broker.tools.admin import session as sessions
+from core_broker.tools.admin.client_config import load_properties
+from core_broker.tools.consuming.assignors import TopicPartition
+from core_broker.tools.consuming.consumer import Consumer, FetchedBatch
+from core_broker.tools.consuming.consumer_settings import CONSUMER, ConsumerSettings
+from core_broker.tools.java.java_errors import message_of
+from core_broker.tools.java.java_order import partition_map_order
+from core_broker.tools.shell.arguments import STORE_TRUE, ArgumentParser, Values
+from core_broker.tools.shell.exits import FAILURE, SUCCESS, ToolError
+from core_broker.tools.shell.stop_signals import stop_signals
 from core_broker.tools.verifiable_events import print_event
 from core_broker.tools.verifiable_producer import config_file
 

@@ -10,13 +10,13 @@ from typing import Final
 
 from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools import session as sessions
-from core_broker.tools.arguments import ArgumentParser, Values
-from core_broker.tools.client_config import load_properties
-from core_broker.tools.exits import FAILURE, SUCCESS, ToolError
-from core_broker.tools.java_errors import class_name, message_of
-from core_broker.tools.producer import Producer, ProducerBatch, ProducerSettings
-from core_broker.tools.stop_signals import StopRequest, stop_signals
+from core_broker.tools.admin import session as sessions
+from core_broker.tools.admin.client_config import load_properties
+from core_broker.tools.java.java_errors import class_name, message_of
+from core_broker.tools.producing.producer import Producer, ProducerBatch, ProducerSettings
+from core_broker.tools.shell.arguments import ArgumentParser, Values
+from core_broker.tools.shell.exits import FAILURE, SUCCESS, ToolError
+from core_broker.tools.shell.stop_signals import StopRequest, stop_signals
 from core_broker.tools.verifiable_events import print_event
 
 ENDLESS: Final = 1 << 62

@@ -149,7 +149,8 @@ def test_a_change_of_the_broker_reaches_its_topics_and_goes_again(admin: AdminBr
         ("log.retention.hours", "168", 5),
     ]
     assert [(config.name, config.value) for config in describe(admin, BROKER, "").configs] == [
-        ("log.retention.ms", "6000")
+        ("log.retention.ms", "6000"),
+        ("min.insync.replicas", "1"),
     ]
     assert alter(admin, BROKER, "1", ("log.retention.ms", DELETE, None)) == 0
     assert only(admin, TOPIC, "t", "retention.ms").value == "6000"

@@ -84,7 +84,7 @@ def altered(**header: int) -> bytearray:
         (altered(magic=1), ErrorCode.INVALID_RECORD),
         (altered(base_offset=5), ErrorCode.INVALID_RECORD),
         (altered(attributes=0x20), ErrorCode.INVALID_RECORD),
-        (altered(attributes=0x10, producer_id=1, base_sequence=0), ErrorCode.INVALID_TXN_STATE),
+        (altered(attributes=0x10, producer_id=1, base_sequence=0), ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
         (altered(producer_id=1, base_sequence=-1), ErrorCode.INVALID_RECORD),
         (altered(record_count=3), ErrorCode.INVALID_RECORD),
         (altered(record_count=0, last_offset_delta=-1), ErrorCode.INVALID_RECORD),

@@ -17,7 +17,7 @@ from barnabas.wire.messages.add_partitions_to_txn import (
 )
 from barnabas.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
 from barnabas.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
-from barnabas.wire.messages.describe_transactions import DescribeTransactionsRequest
+from barnabas.wire.messages.describe_transactions import DescribeTransactionsRequest, TopicData
 from barnabas.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 from barnabas.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from barnabas.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
@@ -43,7 +43,15 @@ from tests.waiting import wait_for
 TOPIC = "story"
 PARTITIONS = 3
 # What names a place or a time, and messages, which are our own.
-DIFFERENT = ("error_message", "last_timestamp", "throttle_time_ms", "records", "current_leader", "producer_id_filters")
+DIFFERENT = (
+    "error_message",
+    "last_timestamp",
+    "throttle_time_ms",
+    "records",
+    "log_start_offset",
+    "current_leader",
+    "producer_id_filters",
+)
 TIMES = ("transaction_start_time_ms", "log_append_time_ms")
 
 
@@ -64,7 +72,9 @@ class Teller:
             return states.error_code not in LATER and offsets.error_code == ErrorCode.NONE
 
         wait_for(is_ready, "both coordinators")
-        client.ask(InitProducerIdRequest(transactional_id=None), InitProducerIdResponse, 5)  # so that nobody has id 0
+        # Nobody else is to have id 0, which also stands for none.
+        plain = InitProducerIdRequest(transactional_id=None)
+        wait_for(lambda: client.ask(plain, InitProducerIdResponse, 5).error_code == ErrorCode.NONE, "a producer id")
 
     def ask(self, request: Message, version: int) -> Message:
         answer = self._client.ask(request, apis.response_class(request.API_KEY), version)
@@ -72,6 +82,8 @@ class Teller:
         return answer
 
     def _plain(self, value: object, name: str = "") -> object:
+        if isinstance(value, TopicData) and value.topic == "__consumer_offsets":
+            return len(value.partitions)  # the oracle has fewer of them
         if isinstance(value, Struct):
             return {
                 field.name: self._plain(getattr(value, field.name), field.name)
@@ -80,7 +92,7 @@ class Teller:
             }
         if isinstance(value, list):
             return sorted((self._plain(item, name) for item in value), key=repr)
-        if name == "producer_id" and isinstance(value, int) and value > 0:
+        if name.endswith("producer_id") and isinstance(value, int) and value > 0:
             return f"own{value - self.producer.producer_id:+d}"
         if name in TIMES and isinstance(value, int):
             return value > 0
@@ -99,8 +111,7 @@ class Teller:
             producer_epoch=asked.epoch,
         )
         if self.producer.producer_id < 0:
-            first = self._client.ask(request, InitProducerIdResponse, version)
-            self.producer = Producer(first.producer_id, first.producer_epoch)
+            self.producer = self._client.initialise(self.id)
             return
         answer = self.ask(request, version)
         assert isinstance(answer, InitProducerIdResponse)

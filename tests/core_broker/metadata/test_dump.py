@@ -43,6 +43,7 @@ def test_kafkas_tool_reads_the_log_and_the_snapshot(java: Path, kafka_jars: Path
     assert "LeaderChange" in log
     assert types(log) == [
         *["FEATURE_LEVEL_RECORD"] * len(MetadataStore.supported_features),
+        "CONFIG_RECORD",
         "REGISTER_BROKER_RECORD",
         *("TOPIC_RECORD", "PARTITION_RECORD") * 2,
         "CONFIG_RECORD",
@@ -62,6 +63,6 @@ def test_kafkas_tool_reads_the_log_and_the_snapshot(java: Path, kafka_jars: Path
         "REGISTER_BROKER_RECORD",
         "TOPIC_RECORD",
         "PARTITION_RECORD",
-        "CONFIG_RECORD",
+        *["CONFIG_RECORD"] * 2,
         "PRODUCER_IDS_RECORD",
     ]

@@ -73,6 +73,8 @@ def config(value: str) -> ConfigRecord:
 def test_a_new_log_begins_with_the_registration(tmp_path: Path) -> None:
     store = begun(tmp_path)
     assert store.image.features == {"metadata.version": 30, "group.version": 1, "transaction.version": 2}
+    # As on a new cluster of Apache Kafka, where every topic shows it as set for all brokers.
+    assert store.image.config(ResourceType.BROKER, "") == {"min.insync.replicas": "1"}
     broker = store.image.brokers[1]
     assert (broker.rack, broker.directories) == ("rack", (NODE.directory_id,))
     assert [(point.host, point.port) for point in broker.endpoints] == [("broker.example", 19092)]
@@ -278,7 +280,7 @@ def test_a_change_whose_file_names_are_not_synced_is_refused_and_stands(tmp_path
         store.append([ConfigRecord(resource_type=ResourceType.TOPIC, resource_name="a", name="n", value="1")])
     assert refused.value.code == ErrorCode.KAFKA_STORAGE_ERROR
     store.append([ConfigRecord(resource_type=ResourceType.TOPIC, resource_name="b", name="n", value="2")])
-    assert [resource.name for resource in store.image.configs] == ["a", "b"]
+    assert [resource.name for resource in store.image.configs] == ["", "a", "b"]
     store.close()
     assert opened(tmp_path).image.configs == store.image.configs
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from barnabas.wire.client import Client
-from core_broker.tools.consumer import Consumer
-from core_broker.tools.consumer_settings import ConsumerSettings
+from core_broker.tools.consuming.consumer import Consumer
+from core_broker.tools.consuming.consumer_settings import ConsumerSettings
 from tests.waiting import wait_for
 
 POLL_MS = 100

@@ -137,9 +137,6 @@ _MASKS = (
     (re.compile(r"^com\.fasterxml\.jackson\..*\n( at \[Source: .*\n)?", re.MULTILINE), ""),
     (re.compile(r'^Exception in thread "main" [\w.]+: ', re.MULTILINE), ""),
     (re.compile(r'^Exception in thread "main" [\w.]+: ', re.MULTILINE), ""),
-    # A new cluster of Apache Kafka sets this for all its brokers.
-    (re.compile(r"min\.insync\.replicas=1(,|$)", re.MULTILINE), ""),
-    (re.compile(r"^  min\.insync\.replicas=1 sensitive=.*\n", re.MULTILINE), ""),
     (re.compile(r"(salt|storedKey|serverKey)=\[[^\]]*\]"), r"\1=[hidden]"),
     (re.compile(r"(?<![\w.-])(?=[\w-]*[A-Z0-9])[A-Za-z0-9_-]{22}(?![A-Za-z0-9_-])"), "<id>"),
     (re.compile(r"\b1[6-8]\d{11}\b"), "<ms>"),

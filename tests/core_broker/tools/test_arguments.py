@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core_broker.tools.arguments import APPEND, STORE_TRUE, ArgumentError, ArgumentParser
-from core_broker.tools.exits import ToolExit
-from core_broker.tools.justified import LINE_CHARACTERS, wrap
+from core_broker.tools.shell.arguments import APPEND, STORE_TRUE, ArgumentError, ArgumentParser
+from core_broker.tools.shell.exits import ToolExit
+from core_broker.tools.shell.justified import LINE_CHARACTERS, wrap
 
 
 @pytest.fixture

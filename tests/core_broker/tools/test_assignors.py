@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core_broker.tools.assignors import Subscriber, TopicPartition, assign
-from core_broker.tools.sticky_data import decode_partitions, encode_partitions
+from core_broker.tools.consuming.assignors import Subscriber, TopicPartition, assign
+from core_broker.tools.consuming.sticky_data import decode_partitions, encode_partitions
 
 TOPICS = ("a", "b", "c")
 counts = st.dictionaries(st.sampled_from(TOPICS), st.integers(1, 6), min_size=1)

@@ -39,7 +39,7 @@ def test_a_script_lists_topics_and_loads_no_more_than_it_needs(barnabas: Barnaba
     listed = run(sys.executable, "-c", program, *at, "--list", "--topic", topic)
     assert (listed.returncode, listed.stdout) == (0, f"{topic}\n")
     loaded = listed.stderr.split()
-    assert "core_broker.tools.session" in loaded
+    assert "core_broker.tools.admin.session" in loaded
     assert [name for name in loaded if name.startswith(HEAVY)] == []
 
 
@@ -55,7 +55,7 @@ def test_a_reader_that_goes_away_ends_a_tool_quietly(barnabas: BarnabasBroker) -
 
 def test_ctrl_c_ends_a_tool_as_a_jvm_ends() -> None:
     program = (
-        "import signal, sys; from core_broker.tools import commands, session; "
+        "import signal, sys; from core_broker.tools import commands; from core_broker.tools.admin import session; "
         "session.Session.open = lambda *_, **__: signal.raise_signal(signal.SIGINT); "
         "sys.exit(commands.call('kafka-topics', ['--list', '--bootstrap-server', 'x:1']))"
     )

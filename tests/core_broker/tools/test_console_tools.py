@@ -20,11 +20,11 @@ from barnabas.wire.records.group_offsets import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
-from core_broker.tools import deserializers, formatters
-from core_broker.tools.assignors import TopicPartition
 from core_broker.tools.commands import call
-from core_broker.tools.date_format import format_time
-from core_broker.tools.deserializers import DeserializationError
+from core_broker.tools.consuming import deserializers, formatters
+from core_broker.tools.consuming.assignors import TopicPartition
+from core_broker.tools.consuming.deserializers import DeserializationError
+from core_broker.tools.java.date_format import format_time
 from tests.clients.java_client import JavaTools
 
 PRODUCER = "kafka-console-producer"

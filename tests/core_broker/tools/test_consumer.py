@@ -11,10 +11,10 @@ import pytest
 from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
 from core_broker.tools.commands import call
-from core_broker.tools.consumer import EARLIEST, LATEST, STORED, Consumer, TopicPartition
-from core_broker.tools.consumer_offsets import AtTime
-from core_broker.tools.consumer_settings import ConsumerSettings
-from core_broker.tools.producer import Producer, ProducerSettings
+from core_broker.tools.consuming.consumer import EARLIEST, LATEST, STORED, Consumer, TopicPartition
+from core_broker.tools.consuming.consumer_offsets import AtTime
+from core_broker.tools.consuming.consumer_settings import ConsumerSettings
+from core_broker.tools.producing.producer import Producer, ProducerSettings
 from tests.broker import BrokerProcess
 from tests.core_broker.tools.members import members
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from barnabas.wire.batch import Record, build_batch
 from core_broker.log.config import LogConfig
 from core_broker.tools.commands import call
-from core_broker.tools.message_json import double_text, text_of
+from core_broker.tools.dumping.message_json import double_text, text_of
 from tests.core_broker.log.batches import append, batch, open_log
 
 DUMPS = Path(__file__).parent / "dumps"

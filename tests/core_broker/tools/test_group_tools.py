@@ -12,8 +12,8 @@ import pytest
 
 from barnabas.wire.client import Client
 from core_broker.tools.commands import call
-from core_broker.tools.consumer_settings import ConsumerSettings
-from core_broker.tools.producer import Producer, ProducerSettings
+from core_broker.tools.consuming.consumer_settings import ConsumerSettings
+from core_broker.tools.producing.producer import Producer, ProducerSettings
 from tests.broker import BrokerProcess
 from tests.clients.java_client import JavaTools
 from tests.core_broker.tools.members import members

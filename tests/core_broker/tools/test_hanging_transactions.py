@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core_broker.tools.assignors import TopicPartition
+from core_broker.tools.admin.transaction_admin import NONE, ActiveProducer, DescribedTransaction
+from core_broker.tools.consuming.assignors import TopicPartition
 from core_broker.tools.hanging_transactions import hanging, open_for_long
-from core_broker.tools.transaction_admin import NONE, ActiveProducer, DescribedTransaction
 
 NOW_MS = 10_000_000
 LIMIT_MS = 900_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core_broker.tools.client_quotas import java_double
-from core_broker.tools.java_order import hash_code, hash_map_order, partition_map_order
+from core_broker.tools.admin.client_quotas import java_double
+from core_broker.tools.java.java_order import hash_code, hash_map_order, partition_map_order
 
 
 def test_hashes_are_those_of_java() -> None:

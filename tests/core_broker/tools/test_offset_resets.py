@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core_broker.tools.assignors import TopicPartition
-from core_broker.tools.durations import parse_date_time_ms, parse_duration_ms
-from core_broker.tools.offset_resets import clamp, current, shift
-from core_broker.tools.reset_lookups import parse_partitions
-from core_broker.tools.reset_plan import format_plan, parse_plan
+from core_broker.tools.consuming.assignors import TopicPartition
+from core_broker.tools.java.durations import parse_date_time_ms, parse_duration_ms
+from core_broker.tools.resets.offset_resets import clamp, current, shift
+from core_broker.tools.resets.reset_lookups import parse_partitions
+from core_broker.tools.resets.reset_plan import format_plan, parse_plan
 
 names = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=12)
 places = st.builds(TopicPartition, names, st.integers(0, 1 << 31))

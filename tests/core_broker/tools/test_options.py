@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core_broker.tools.exits import ToolExit, UsageError
-from core_broker.tools.options import OptionError, OptionParser
+from core_broker.tools.shell.exits import ToolExit, UsageError
+from core_broker.tools.shell.options import OptionError, OptionParser
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core_broker.tools.commands import call
-from core_broker.tools.producer_stats import ProducerStats, percentiles
+from core_broker.tools.producing.producer_stats import ProducerStats, percentiles
 from tests.clients.java_client import JavaTools
 
 PRODUCER = "kafka-producer-perf-test"

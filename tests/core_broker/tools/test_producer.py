@@ -25,11 +25,11 @@ from barnabas.wire.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from core_broker.tools.assignors import TopicPartition
-from core_broker.tools.consumer import EARLIEST, Consumer
-from core_broker.tools.consumer_settings import ConsumerSettings
-from core_broker.tools.partitioner import StickyPartition, murmur2, partition_of_key
-from core_broker.tools.producer import Producer, ProducerBatch, ProducerSettings
+from core_broker.tools.consuming.assignors import TopicPartition
+from core_broker.tools.consuming.consumer import EARLIEST, Consumer
+from core_broker.tools.consuming.consumer_settings import ConsumerSettings
+from core_broker.tools.producing.partitioner import StickyPartition, murmur2, partition_of_key
+from core_broker.tools.producing.producer import Producer, ProducerBatch, ProducerSettings
 from tests.wire.scripted_broker import ScriptedBroker
 
 DEADLINE_S = 30

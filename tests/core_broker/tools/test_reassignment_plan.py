@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from core_broker.tools.exits import ToolError
 from core_broker.tools.reassignment_plan import check_executable, parse_plan, propose, spread, to_json
+from core_broker.tools.shell.exits import ToolError
 
 
 @given(

@@ -10,9 +10,9 @@ import pytest
 from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from core_broker.tools import commands
-from core_broker.tools.client_config import ClientConfig, load_properties
-from core_broker.tools.exits import ToolError
-from core_broker.tools.session import Session
+from core_broker.tools.admin.client_config import ClientConfig, load_properties
+from core_broker.tools.admin.session import Session
+from core_broker.tools.shell.exits import ToolError
 from tests.broker import BarnabasBroker
 from tests.ports import free_port
 
