@@ -40,7 +40,7 @@ def handle(
 class CommitWork:
     """One request: each partition is refused or accepted alone, and what is accepted becomes durable together."""
 
-    __slots__ = ("_accepted", "_broker", "_commits", "_context", "_request", "_response")
+    __slots__ = ("_accepted", "_broker", "_commits", "_context", "_deferred", "_is_written", "_request", "_response")
 
     def __init__(self, broker: Broker, context: RequestContext, request: OffsetCommitRequest) -> None:
         self._broker = broker
@@ -49,6 +49,8 @@ class CommitWork:
         self._response = OffsetCommitResponse(topics=[])
         self._accepted: list[OffsetCommitResponsePartition] = []
         self._commits: list[Commit] = []
+        self._deferred: Deferred[OffsetCommitResponse] | None = None
+        self._is_written = False
 
     def refuse_all(self, error: int) -> OffsetCommitResponse:
         for topic in self._request.topics:
@@ -73,17 +75,21 @@ class CommitWork:
             answer.error_code = self._check_partition(check, commit) or commits.check_metadata(commit.metadata)
             if answer.error_code == ErrorCode.NONE:
                 accepted.append(commit)
-        deferred: Deferred[OffsetCommitResponse] = Deferred()
-
-        def then(error: KafkaError | None) -> None:
-            if error is not None:
-                self._fail(error)
-            deferred.resolve(self._response)
-
-        commits.commit(request.group_id, accepted, then, retention_ms=request.retention_time_ms)
+        commits.commit(request.group_id, accepted, self._written, retention_ms=request.retention_time_ms)
+        if self._is_written:
+            return self._response
+        self._deferred = Deferred()
         # What is written next to the same shard becomes durable no earlier, and answers keep their order.
-        deferred.release()
-        return deferred
+        self._deferred.release()
+        return self._deferred
+
+    def _written(self, error: KafkaError | None) -> None:
+        """The offsets are durable, or could not be made so; on a relaxed topic that is known before anybody waits."""
+        self._is_written = True
+        if error is not None:
+            self._fail(error)
+        if self._deferred is not None:
+            self._deferred.resolve(self._response)
 
     def _check_partition(self, check: PartitionCheck | None, commit: Commit) -> ErrorCode:
         if check is None:

@@ -81,21 +81,24 @@ class Orphans:
 
     def _abort(self, key: TopicPartition, partition: Partition, producer: Producer) -> bool:
         """Whether the marker stands. It need not be durable: should it be lost, it is written again."""
+        first_offset = producer.transaction_offset
         epoch = min(producer.epoch + 1, EPOCH_MAX)
         end = EndMarker(
             producer.producer_id, epoch, Marker(commits=False, coordinator_epoch=max(producer.coordinator_epoch, 0))
-        )
-        logger.warning(
-            "aborting the transaction of producer %d in %s, open since offset %d: its coordinator does not know it",
-            producer.producer_id,
-            key,
-            producer.transaction_offset,
         )
         if key.topic == OFFSETS_TOPIC:
             self._markers.write(key, end, _ignore)
         else:
             self._markers.append(partition, end, _ignore)
-        return producer.transaction_offset < 0
+        if producer.transaction_offset >= 0:
+            return False
+        logger.warning(
+            "aborted the transaction of producer %d in %s, open since offset %d: its coordinator does not know it",
+            producer.producer_id,
+            key,
+            first_offset,
+        )
+        return True
 
 
 def _is_known(transaction: Transaction | None, producer: Producer, key: TopicPartition) -> bool:

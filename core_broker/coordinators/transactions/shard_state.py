@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 from barnabas.wire.batch import NO_PRODUCER_EPOCH
 from barnabas.wire.records.transaction_state import TransactionLogKey, TransactionLogValue
@@ -10,6 +12,10 @@ from barnabas.wire.struct import Message
 from core_broker.coordinators.shard import Shard, Then
 from core_broker.coordinators.transactions.records import record_of, tombstone_of, transaction_in
 from core_broker.coordinators.transactions.transaction import Status, Transaction
+
+logger = logging.getLogger(__name__)
+
+STATUSES: Final = frozenset(Status)
 
 
 class TransactionShardState:
@@ -48,6 +54,15 @@ class TransactionShardState:
             self._ongoing.pop(transactional_id, None)
             return
         assert isinstance(value, TransactionLogValue)
+        if value.transaction_status not in STATUSES:
+            logger.warning(
+                "transactional id %r is left as it was: status %d in record %d of %s is unknown",
+                transactional_id,
+                value.transaction_status,
+                offset,
+                self._shard.key,
+            )
+            return
         transaction = transaction_in(value, self._last_epoch)
         self._last_epoch = NO_PRODUCER_EPOCH
         self.transactions[transactional_id] = transaction

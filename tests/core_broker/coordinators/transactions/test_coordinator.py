@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from barnabas.wire.errors import ErrorCode, KafkaError
+from barnabas.wire.records.transaction_state import TransactionLogValue
 from core_broker.coordinators.transactions.decisions import Admission
+from core_broker.coordinators.transactions.records import record_of
 from core_broker.coordinators.transactions.transaction import LAST_CLIENT_EPOCH, Producer, Status, Transaction
 from core_broker.log.checkpoints import TopicPartition
 from tests.core_broker.coordinators.transactions.world import Died, World, code_of
@@ -401,3 +403,14 @@ def test_data_that_the_coordinator_does_not_know_is_aborted(world: World) -> Non
     world.end("t", after, commits=True)
     assert world.committed("a", 0) == [b"again"]
     assert world.committed("b", 0) == []
+
+
+def test_a_status_that_nobody_knows_is_passed_over(world: World) -> None:
+    producer = world.initialise("t")
+    shard = world.transactions.shard_of("t")
+    record = record_of("t", shard.state.transactions["t"], 2)
+    assert isinstance(record.value, TransactionLogValue)
+    record.value.transaction_status = 99
+    shard.write([record], lambda error: None)
+    world.restart()
+    assert world.initialise("t", producer).epoch == 1

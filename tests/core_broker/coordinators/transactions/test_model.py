@@ -226,5 +226,5 @@ class Transactions(RuleBasedStateMachine):
             assert self.world.is_stable(*place)
 
 
-Transactions.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+Transactions.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
 TestTransactions = Transactions.TestCase
