@@ -20,12 +20,29 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
-def test_the_python_example(broker_address: str) -> None:
-    (example,) = blocks("python")
+@pytest.mark.parametrize(("position", "printed"), [(0, "b'hello from Python'\n"), (1, "")])
+def test_the_python_examples(broker_address: str, position: int, printed: str) -> None:
+    example = blocks("python")[position]
     assert ADDRESS in example
     words = [sys.executable, "-c", example.replace(ADDRESS, broker_address)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=EXAMPLE_DEADLINE_S, check=True)
-    assert done.stdout == "b'hello from Python'\n"
+    assert done.stdout == printed
+
+
+def test_the_examples_of_the_commands(broker_address: str) -> None:
+    (example,) = [block for block in blocks("sh") if "barnabas topics create" in block]
+    scripts = Path(sys.executable).parent
+    done = subprocess.run(
+        ["bash", "-e"],
+        input=example,
+        capture_output=True,
+        text=True,
+        timeout=EXAMPLE_DEADLINE_S,
+        env={"PATH": f"{scripts}:/usr/bin:/bin", "KAFKA_BOOTSTRAP_SERVERS": broker_address},
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "wrote 1 record to orders\n")
+    assert '"value": "one"' in done.stdout
 
 
 def test_the_kcat_example(broker_address: str) -> None:
