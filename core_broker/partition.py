@@ -249,7 +249,7 @@ class Partition:
             append.refuse(error)
             return
         except OSError as problem:  # the segment could not be opened or created
-            append.refuse(self._not_written(append, problem))
+            append.refuse(self._not_written(len(append.records), problem))
             return
         if staged.duplicate:
             self._acknowledge(append, staged)
@@ -264,6 +264,27 @@ class Partition:
             self._writing = append, staged
             self._writer.submit(staged.write, self._written)
 
+    def append_at_once(self, records: memoryview, header: BatchHeader, now_ms: int) -> int:
+        """Appends a coordinator's batch before this returns, and returns its first offset; see `when_committed`.
+
+        For partitions that only coordinators write to, so that nothing is ever under way. KafkaError, and nothing appended, if
+        it is refused.
+        """
+        if self.deleted:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{self} was deleted")
+        staged: Staged | None = None
+        try:
+            staged = self.log.stage(records, header, now_ms=now_ms, origin=Origin.COORDINATOR)
+            staged.write()
+        except OSError as problem:
+            if staged is not None:
+                self.log.discard(staged)
+            raise self._not_written(len(records), problem) from problem
+        self._count(staged)
+        if not self.durable and self.watchers:
+            self.notify(len(records))
+        return staged.base_offset
+
     def _written(self, problem: Exception | None) -> None:
         assert self._writing is not None
         append, staged = self._writing
@@ -277,33 +298,36 @@ class Partition:
 
     def _discard(self, append: Append, staged: Staged, problem: Exception) -> None:
         self.log.discard(staged)
-        append.refuse(self._not_written(append, problem))
+        append.refuse(self._not_written(len(append.records), problem))
 
-    def _not_written(self, append: Append, problem: Exception) -> KafkaError:
-        logger.error("cannot append %d bytes to %s: %s", len(append.records), self, problem)
+    def _not_written(self, size_bytes: int, problem: Exception) -> KafkaError:
+        logger.error("cannot append %d bytes to %s: %s", size_bytes, self, problem)
         return KafkaError(
             ErrorCode.KAFKA_STORAGE_ERROR,
             f"the broker could not write to the log of {self}: {problem}; nothing was stored, retry when the disk has recovered",
         )
 
     def _publish(self, append: Append, staged: Staged) -> None:
+        self._count(staged)
+        self._acknowledge(append, staged)
+        if not self.durable and self.watchers:
+            self.notify(len(append.records))
+
+    def _count(self, staged: Staged) -> None:
+        """Makes a written batch count: in the log, in the traffic, and for the disk or the high watermark."""
         self.log.publish(staged)
-        size_bytes = len(append.records)
+        size_bytes, record_count = len(staged.view), staged.header.record_count
         traffic = self.traffic
         traffic.bytes_in += size_bytes
-        traffic.messages_in += append.header.record_count
+        traffic.messages_in += record_count
         if self.durable:
             self._uncommitted_bytes += size_bytes
             self._commits.request(self)
-            self._acknowledge(append, staged)
             return
         self.high_watermark = self.log.log_end_offset
-        self._unflushed_records += append.header.record_count
+        self._unflushed_records += record_count
         if self._unflushed_records >= self.settings.flush_messages:
             self._commits.request(self)
-        self._acknowledge(append, staged)
-        if self.watchers:
-            self.notify(size_bytes)
 
     def _reveal(self) -> None:
         """The partition has become a relaxed one: what waits for the disk no longer does."""
@@ -326,12 +350,17 @@ class Partition:
         else:
             append.finish()
 
+    @property
+    def is_committed(self) -> bool:
+        """Whether all that was appended so far can be read by consumers."""
+        return self.high_watermark >= self.log.log_end_offset or self.deleted
+
     def when_committed(self, then: Callable[[KafkaError | None], None]) -> None:
-        """Calls back once all that was appended so far can be read by consumers, perhaps at once."""
-        if self.high_watermark < self.log.log_end_offset and not self.deleted:
-            self._uncommitted.append((self.log.log_end_offset, Commitment(then)))
-        else:
+        """Calls back once everything is committed, perhaps at once."""
+        if self.is_committed:
             then(None)
+        else:
+            self._uncommitted.append((self.log.log_end_offset, Commitment(then)))
 
     # Committing: what GroupCommit calls.
 

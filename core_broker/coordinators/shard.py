@@ -22,8 +22,8 @@ from core_broker.coordinators.record import (
 )
 from core_broker.log.checkpoints import TopicPartition
 from core_broker.log.marker import build_marker, read_marker
-from core_broker.log.producer_state import Marker, Origin
-from core_broker.partition import Append, Partition
+from core_broker.log.producer_state import Marker
+from core_broker.partition import Partition
 
 logger = logging.getLogger(__name__)
 
@@ -118,12 +118,14 @@ class Shard(Generic[State]):
             self._when_committed(then)
             return
         now_ms = self._clock_ms()
-        append = self._append(encode_batch(records, now_ms, writer), now_ms, then)
-        if append.error is None:
-            base_offset = append.base_offset
-            for position, (key, value, _) in enumerate(records):
-                self.state.replay(base_offset + position, writer.producer_id, key, value)
-        self._settle(append)
+        try:
+            base_offset = self._append(encode_batch(records, now_ms, writer), now_ms)
+        except KafkaError as error:
+            then(client_error(error))
+            return
+        for offset, (key, value, _) in enumerate(records, base_offset):
+            self.state.replay(offset, writer.producer_id, key, value)
+        self._when_committed(then)
 
     def write_ready(
         self,
@@ -138,49 +140,43 @@ class Shard(Generic[State]):
             self._when_committed(then)
             return
         now_ms = self._clock_ms()
-        append = self._append(encode_ready(records, now_ms, writer), now_ms, then)
-        if append.error is None:
-            replay(append.base_offset)
-        self._settle(append)
+        try:
+            base_offset = self._append(encode_ready(records, now_ms, writer), now_ms)
+        except KafkaError as error:
+            then(client_error(error))
+            return
+        replay(base_offset)
+        self._when_committed(then)
 
     def write_marker(self, writer: TransactionalWriter, marker: Marker, then: Then) -> None:
         """Ends a transaction here, as `write` does it."""
         now_ms = self._clock_ms()
-        append = self._append(build_marker(writer.producer_id, writer.producer_epoch, marker, now_ms), now_ms, then)
-        if append.error is None:
-            self.state.replay_marker(writer.producer_id, marker.commits)
-        self._settle(append)
-
-    def _append(self, batch: bytearray, now_ms: int, then: Then) -> Append:
-        view = memoryview(batch)
-        append = Append(_Completion(then), 0, view, parse_header(view), now_ms, durable=True, origin=Origin.COORDINATOR)
         try:
-            self._check_size(len(batch))
-            self.partition.append(append)
+            self._append(build_marker(writer.producer_id, writer.producer_epoch, marker, now_ms), now_ms)
         except KafkaError as error:
-            append.refuse(error)
-        assert append.published, "nobody else writes here, and a coordinator's batches are written at once"
-        return append
+            then(client_error(error))
+            return
+        self.state.replay_marker(writer.producer_id, marker.commits)
+        self._when_committed(then)
 
-    def _check_size(self, size_bytes: int) -> None:
-        limit_bytes = self.partition.rules.max_message_bytes
-        if size_bytes > limit_bytes:
+    def _append(self, batch: bytearray, now_ms: int) -> int:
+        """The first offset of what is in the log when this returns; KafkaError when it is not."""
+        partition = self._partition or self.partition
+        limit_bytes = partition.rules.max_message_bytes
+        if len(batch) > limit_bytes:
             raise KafkaError(
                 ErrorCode.MESSAGE_TOO_LARGE,
-                f"a batch of {size_bytes} bytes is too large for {self.key}: max.message.bytes is {limit_bytes}",
+                f"a batch of {len(batch)} bytes is too large for {self.key}: max.message.bytes is {limit_bytes}",
             )
+        view = memoryview(batch)
+        return partition.append_at_once(view, parse_header(view), now_ms)
 
     def _when_committed(self, then: Then) -> None:
-        if self._partition is None:
+        partition = self._partition
+        if partition is None or partition.is_committed:
             then(None)
         else:
-            self._partition.when_committed(lambda error: then(None if error is None else client_error(error)))
-
-    def _settle(self, append: Append) -> None:
-        if append.finished:
-            append.producer.finished(append)
-        else:
-            append.waiting = True
+            partition.when_committed(lambda error: then(None if error is None else client_error(error)))
 
     # Loading.
 
@@ -239,21 +235,6 @@ class Shard(Generic[State]):
         if self.is_active:
             self.is_active = False
             self.state.deactivate()
-
-
-class _Completion:
-    """What stands for a client's request in the partition's queue."""
-
-    __slots__ = ("_then",)
-
-    def __init__(self, then: Then) -> None:
-        self._then = then
-
-    def published(self, append: Append) -> None:
-        """It was when `Partition.append` returned."""
-
-    def finished(self, append: Append) -> None:
-        self._then(None if append.error is None else client_error(append.error))
 
 
 def client_error(error: KafkaError) -> KafkaError:

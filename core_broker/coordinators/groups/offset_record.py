@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from struct import Struct
 from typing import Final
 
@@ -13,6 +14,9 @@ KEY_TYPE: Final = b"\0\1"
 VALUE_VERSION: Final = 4
 EXPIRING_VALUE_VERSION: Final = 1
 """The only version that says when an offset expires; clients could ask for that long ago."""
+
+KEYS_REMEMBERED_MAX: Final = 10_000
+"""Whoever commits commits again: the same few partitions, every few seconds."""
 
 _NO_TAGS: Final = b"\0"
 _TOPIC_ID_TAG: Final = b"\1\0\x10"
@@ -26,6 +30,7 @@ _time = Struct(">q").pack
 _times = Struct(">qq").pack
 
 
+@lru_cache(maxsize=KEYS_REMEMBERED_MAX)
 def encode_key(group_id: str, topic: str, partition: int) -> bytes:
     group, name = group_id.encode(), topic.encode()
     return b"".join((KEY_TYPE, _length(len(group)), group, _length(len(name)), name, _partition(partition)))
