@@ -106,23 +106,21 @@ class InternalTopic(Generic[State]):
         if image is None or self._shards:
             return
         self._topic_id = image.topic_id
-        for index in range(len(image.partitions)):
-            key = TopicPartition(self.name, index)
-            shard = Shard(
-                key,
-                partial(self._open, key),
-                self._schema,
-                self._new_state,
-                self._broker.clock_ms,
-                self._load_slice_bytes,
-            )
-            self._shards.append(shard)
-            if self._broker.has_data(key):
+        self._shards = [self._new_shard(index) for index in range(len(image.partitions))]
+        # Only now that all are there: whoever hears that one is active may ask whether others are being loaded.
+        empty = [shard for shard in self._shards if not self._broker.has_data(shard.key)]
+        for shard in self._shards:
+            if shard not in empty:
                 task = self._broker.loop.create_task(shard.load())
                 self._loading.add(task)
                 task.add_done_callback(self._loading.discard)
-            else:
-                shard.activate()
+        for shard in empty:
+            shard.activate()
+
+    def _new_shard(self, index: int) -> Shard[State]:
+        key = TopicPartition(self.name, index)
+        opened = partial(self._open, key)
+        return Shard(key, opened, self._schema, self._new_state, self._broker.clock_ms, self._load_slice_bytes)
 
     def _open(self, key: TopicPartition) -> Partition:
         partition = self._broker.partition(*key)

@@ -267,3 +267,27 @@ def test_transactions_are_whole(tmp_path: Path, seed: int) -> None:
                     rehearsal.work_until_crash(broker)
                 broker.die()
         rehearsal.come_back()
+
+
+def test_a_transaction_goes_on_after_a_crash_when_most_shards_are_empty(tmp_path: Path) -> None:
+    """Those are served at once, while the one that knows the transaction is still being loaded."""
+    settings = {"transaction.state.log.num.partitions": 50}
+    disk = PowerCutDisk(tmp_path / "logs", Random(1))
+    with HostedBroker(tmp_path / "logs", settings, disk=disk) as broker, TransactionClient(broker.address) as client:
+        client.create("data", 1)
+        client.find("one")
+        answer = client.try_initialise("one")
+        producer = Producer(answer.producer_id, answer.producer_epoch)
+        assert client.write("one", producer, "data", b"kept").error_code == ErrorCode.NONE
+        disk.stop_after(0)
+        broker.die()
+    disk.come_back(power_was_cut=False)
+    with HostedBroker(tmp_path / "logs", settings, disk=disk) as broker, TransactionClient(broker.address) as client:
+
+        def is_committed() -> bool:
+            code, _ = client.end("one", producer, commits=True)
+            assert code in (ErrorCode.NONE, *ASKED_AGAIN)
+            return code is ErrorCode.NONE
+
+        wait_for(is_committed, "the commit")
+        assert client.read_committed("data", 0) == [b"kept"]
