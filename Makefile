@@ -45,7 +45,7 @@ clean:
 
 # The stamps depend on pyproject.toml, so that an installation is repeated when a dependency changes, and only then.
 $(VENV)/installed: pyproject.toml deploy/virtual_environment.py
-	$(PYTHON) deploy/virtual_environment.py $(VENV)
+	$(PYTHON) deploy/virtual_environment.py $(VENV) --extra all
 	touch $@
 
 $(VENV)/installed-dev: pyproject.toml deploy/virtual_environment.py

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TypeVar
@@ -53,6 +53,7 @@ from core_broker.writer import Writer
 logger = logging.getLogger(__name__)
 
 BACKGROUND_THREADS = 2
+TOPICS_LOGGED_MAX = 10
 MS_PER_S = 1000
 US_PER_S = 1_000_000
 Result = TypeVar("Result")
@@ -146,7 +147,7 @@ class Broker:
             self.cluster_id,
             len(self.metadata.image.topics),
             self._directory.path,
-            ", ".join(f"{listener.name}://{listener.host}:{listener.port}" for listener in self.listeners),
+            ", ".join(map(str, self.listeners)),
         )
         self.upkeep.start(
             self.loop,
@@ -263,6 +264,8 @@ class Broker:
         for topic in self.topics.follow(self.metadata.image):
             self._remove(topic)
         if self.metadata.image.topics is not before.topics:
+            _log_topics("created", self.metadata.image.topics.keys() - before.topics.keys())
+            _log_topics("deleted", before.topics.keys() - self.metadata.image.topics.keys())
             self.transactions.topics_changed()
             self.groups.topics_changed(before)
 
@@ -407,6 +410,13 @@ class Broker:
     def remove_deleted(self) -> None:
         for folder in self._directory.folders_to_remove(self.clock_ms()):
             self._background.submit(self._disk.remove_directory, folder)
+
+
+def _log_topics(what: str, names: Set[str]) -> None:
+    if names:
+        shown = sorted(names)[:TOPICS_LOGGED_MAX]
+        more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+        logger.info("%s topic(s) %s%s", what, ", ".join(shown), more)
 
 
 def _connection_limits(settings: Settings) -> ConnectionLimits:

@@ -21,6 +21,12 @@ class Listener:
     advertised_host: str
     advertised_port: int
 
+    def __str__(self) -> str:
+        address = f"{self.name}://{self.host}:{self.port}"
+        if (self.host, self.port) == (self.advertised_host, self.advertised_port):
+            return address
+        return f"{address} (clients are told {self.advertised_host}:{self.advertised_port})"
+
 
 class ConnectionMembers:
     """How many members of groups a connection has made that are still there."""

@@ -121,7 +121,7 @@ class Rebalances:
         group.become(State.COMPLETING)
         group.learn_subscriptions()
         logger.info(
-            "group %s: generation %d has %d members and uses %s",
+            "group %s: generation %d has %d member(s) and uses %s",
             group.group_id,
             group.generation,
             len(group.members),
