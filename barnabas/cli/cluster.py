@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from argparse import Namespace
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from barnabas.cli.command_error import CommandError
@@ -72,6 +72,13 @@ async def check_reachable(bootstrap: str) -> None:
         "; ".join(reasons) or "no broker is named",
         "Start one with `barnabas up`, or name another with --bootstrap-server HOST:PORT (or KAFKA_BOOTSTRAP_SERVERS).",
     )
+
+
+def raise_for(failures: Sequence[tuple[str, KafkaError]]) -> None:
+    """Say of each name what failed, once everything was tried; the advice is that for the first."""
+    if failures:
+        reasons = "; ".join([f"{name}: {error.message}" for name, error in failures])
+        raise explained(KafkaError(failures[0][1].code, reasons))
 
 
 def explained(error: KafkaError) -> CommandError:

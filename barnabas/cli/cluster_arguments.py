@@ -6,6 +6,7 @@ import argparse
 import os
 from typing import Any, Final
 
+from barnabas.cli.command_parser import whole_number
 from barnabas.cli.output import FORMS, TABLE
 
 DEFAULT_SERVER: Final = "127.0.0.1:9092"
@@ -31,15 +32,20 @@ def _add_topics(commands: Commands) -> None:
     _topic(one)
     one = _action(actions, "create", "create a topic")
     _topic(one)
-    one.add_argument("--partitions", "-p", type=int, metavar="N", help="number of partitions (the broker's default)")
     one.add_argument(
-        "--replication-factor", type=int, metavar="N", help="copies of each partition (the broker's default)"
+        "--partitions", "-p", type=whole_number(1), metavar="N", help="number of partitions (the broker's default)"
+    )
+    one.add_argument(
+        "--replication-factor",
+        type=whole_number(1),
+        metavar="N",
+        help="copies of each partition (the broker's default)",
     )
     one.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a configuration; may be repeated"
     )
-    one = _action(actions, "delete", "delete a topic")
-    _topic(one)
+    one = _action(actions, "delete", "delete topics")
+    one.add_argument("topics", nargs="+", metavar="TOPIC")
     one.add_argument("--yes", "-y", action="store_true", help="do not ask")
 
 
@@ -49,14 +55,14 @@ def _add_produce(commands: Commands) -> None:
     )
     _connection(one)
     _topic(one)
-    one.add_argument("values", nargs="*", metavar="VALUE", help="values to write instead of standard input")
+    one.add_argument("values", nargs="*", default=[], metavar="VALUE", help="values to write instead of standard input")
     one.add_argument("--file", "-f", metavar="FILE", help="read lines from a file")
     one.add_argument("--key", "-k", metavar="KEY", help="key of every record")
     one.add_argument("--key-separator", "-K", metavar="TEXT", help="what stands between key and value in a line")
     one.add_argument(
         "--header", "-H", action="append", default=[], metavar="NAME=VALUE", help="a header of every record"
     )
-    one.add_argument("--partition", "-p", type=int, metavar="N", help="partition to write to")
+    one.add_argument("--partition", "-p", type=whole_number(0), metavar="N", help="partition to write to")
     one.add_argument("--input", choices=("lines", "jsonl"), default="lines", help="what a line is (lines)")
     one.add_argument(
         "--compression", choices=("none", "gzip", "snappy", "lz4", "zstd"), default="none", help="codec (none)"
@@ -72,11 +78,15 @@ def _add_consume(commands: Commands) -> None:
     _connection(one)
     _topic(one)
     one.add_argument(
-        "--from", dest="start", default="beginning", metavar="PLACE", help="beginning, end or an offset (beginning)"
+        "--from",
+        dest="start",
+        default="beginning",
+        metavar="PLACE",
+        help="beginning (earliest), end (latest) or an offset; beginning when left out",
     )
-    one.add_argument("--number", "-n", type=int, metavar="N", help="end after so many records")
+    one.add_argument("--number", "-n", type=whole_number(1), metavar="N", help="end after so many records")
     one.add_argument("--follow", action="store_true", help="do not stop at the end, wait for more")
-    one.add_argument("--partition", "-p", type=int, metavar="N", help="one partition only")
+    one.add_argument("--partition", "-p", type=whole_number(0), metavar="N", help="one partition only")
     one.add_argument("--group", "-g", metavar="GROUP", help="read as a member of a group; goes on until Ctrl-C")
     one.add_argument("--committed", action="store_true", help="leave out records of open and aborted transactions")
     one.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the consumer")
@@ -91,12 +101,15 @@ def _add_groups(commands: Commands) -> None:
     one = _action(actions, "reset", "move the offsets of a group")
     _group(one)
     one.add_argument(
-        "--to", required=True, metavar="PLACE", help="earliest, latest, an offset, or a time: 2026-01-31T12:00"
+        "--to",
+        required=True,
+        metavar="PLACE",
+        help="beginning (earliest), end (latest), an offset, or a time: 2026-01-31T12:00",
     )
     one.add_argument("--topic", action="append", default=[], metavar="TOPIC", help="only this topic; may be repeated")
     one.add_argument("--execute", action="store_true", help="do it; without this flag, it is only shown")
-    one = _action(actions, "delete", "delete a group and its offsets")
-    _group(one)
+    one = _action(actions, "delete", "delete groups and their offsets")
+    one.add_argument("groups", nargs="+", metavar="GROUP")
 
 
 def _add_configs(commands: Commands) -> None:

@@ -59,8 +59,8 @@ def walk(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterato
         elif action.option_strings:
             if action.help != argparse.SUPPRESS:
                 flags += [flag for flag in action.option_strings if flag.startswith("--")]
-        elif action.dest in ("topic", "group"):
-            names = f"{action.dest}s"
+        elif action.dest.rstrip("s") in ("topic", "group"):
+            names = f"{action.dest.rstrip('s')}s"
         elif action.choices:
             words += [str(choice) for choice in action.choices]
     yield Place(path, tuple(words), tuple(flags), names)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import csv
 import json
-import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ from typing import Any, Final
 
 from barnabas.cli import cluster, output, terminal
 from barnabas.cli.command_error import CommandError
+from barnabas.cli.log_place import LATEST, parse_place
 from barnabas.cli.pairs import parse_pairs
 from barnabas.cli.progress import Progress
 from barnabas.wire.batch import Record
@@ -20,7 +20,7 @@ from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
 from core_broker.tools.admin.client_config import load_properties
 from core_broker.tools.consuming.assignors import TopicPartition
-from core_broker.tools.consuming.consumer import EARLIEST, LATEST, Consumer, FetchedBatch
+from core_broker.tools.consuming.consumer import Consumer, FetchedBatch
 from core_broker.tools.consuming.consumer_offsets import list_offsets
 from core_broker.tools.consuming.consumer_settings import READ_COMMITTED, ConsumerSettings
 from core_broker.tools.shell.exits import ToolError
@@ -31,11 +31,14 @@ FIELDS: Final = ("partition", "offset", "timestamp", "key", "value", "headers")
 
 
 def run(arguments: Namespace) -> int:
+    start = parse_place(arguments.start)
+    if start is None:
+        raise CommandError(f"--from {arguments.start!r} is no place in a log", "Write beginning, end or an offset.", 2)
     try:
         properties = load_properties(arguments.command_config) | parse_pairs(arguments.set)
         if arguments.group:
             properties["group.id"] = arguments.group
-        properties.setdefault("auto.offset.reset", "latest" if arguments.start == "end" else "earliest")
+        properties.setdefault("auto.offset.reset", "latest" if start == LATEST else "earliest")
         if arguments.committed:
             properties["isolation.level"] = READ_COMMITTED
         settings = ConsumerSettings.from_properties(properties)
@@ -43,12 +46,13 @@ def run(arguments: Namespace) -> int:
         raise CommandError(str(error), status=2) from None
     except ToolError as error:
         raise CommandError(error.message, status=2) from None
-    return asyncio.run(_Consumption(arguments).run(settings))
+    return asyncio.run(_Consumption(arguments, start).run(settings))
 
 
 class _Consumption:
-    def __init__(self, arguments: Namespace) -> None:
+    def __init__(self, arguments: Namespace, start: int) -> None:
         self._arguments = arguments
+        self._start = start
         self._left: int | None = arguments.number
         self._shown = 0
         self._progress = Progress(_quiet_unless_redirected(), "read", arguments.number)
@@ -89,13 +93,24 @@ class _Consumption:
                 )
             numbers = [arguments.partition]
         places = [TopicPartition(arguments.topic, number) for number in numbers]
-        ends = await list_offsets(
-            consumer.cluster,
-            dict.fromkeys(places, LATEST),
-            committed_only=settings.isolation_level == READ_COMMITTED,
+        latest = dict.fromkeys(places, LATEST)
+        ends = await list_offsets(consumer.cluster, latest, committed_only=False)
+        await consumer.assign({place: self._start_inside(place, end) for place, end in ends.items()})
+        if arguments.follow or self._start == LATEST:
+            return None
+        if settings.isolation_level == READ_COMMITTED:
+            return await list_offsets(consumer.cluster, latest, committed_only=True)
+        return ends
+
+    def _start_inside(self, place: TopicPartition, end: int) -> int:
+        """A place past the end would be read from the beginning, as the consumer does with an offset out of range."""
+        if self._start <= end:
+            return self._start
+        print(
+            f"barnabas: offset {self._start} is past the end of {place.topic}-{place.partition}: its end is {end}",
+            file=sys.stderr,
         )
-        await consumer.assign(dict.fromkeys(places, _start(arguments.start)))
-        return None if arguments.follow or arguments.start == "end" else ends
+        return end
 
     async def _show_all(self, consumer: Consumer, ends: dict[TopicPartition, int] | None) -> None:
         while self._left is None or self._left > 0:
@@ -155,14 +170,6 @@ def _write_csv(row: dict[str, Any], *, with_head: bool) -> None:
 
 def _text(data: bytes | None) -> str | None:
     return None if data is None else data.decode("utf-8", "replace")
-
-
-def _start(text: str) -> int:
-    if text in ("beginning", "end"):
-        return EARLIEST if text == "beginning" else LATEST
-    if not re.fullmatch(r"\d+", text):
-        raise CommandError(f"--from {text!r} is no place in a log", "Write beginning, end or an offset.", 2)
-    return int(text)
 
 
 def _quiet_unless_redirected() -> Any:

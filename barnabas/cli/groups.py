@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from argparse import Namespace
 from collections.abc import Collection
@@ -10,6 +9,7 @@ from typing import Any, Final
 
 from barnabas.cli import cluster, output, terminal
 from barnabas.cli.command_error import CommandError
+from barnabas.cli.log_place import EARLIEST, LATEST, parse_place
 from barnabas.cli.output import Column
 from barnabas.wire.errors import ErrorCode, KafkaError
 from core_broker.tools.admin.group_admin import GroupAdmin
@@ -18,8 +18,6 @@ from core_broker.tools.admin.listed_offsets import Offset, list_offsets
 from core_broker.tools.admin.session import Session
 from core_broker.tools.consuming.assignors import TopicPartition
 
-EARLIEST: Final = -2
-LATEST: Final = -1
 _STATE_STYLES: Final = {"Stable": terminal.GREEN, "Empty": terminal.YELLOW, "Dead": terminal.RED}
 
 
@@ -90,20 +88,28 @@ async def _reset(session: Session, arguments: Namespace) -> int:
 
 
 async def _delete(session: Session, arguments: Namespace) -> int:
-    await GroupAdmin(session).delete_group(arguments.group)
-    print(f"deleted group {arguments.group}")
+    admin, failures = GroupAdmin(session), []
+    for name in dict.fromkeys(arguments.groups):
+        try:
+            await admin.delete_group(name)
+        except KafkaError as error:
+            failures.append((f"group {name}", error))
+        else:
+            print(f"deleted group {name}")
+    cluster.raise_for(failures)
     return 0
 
 
 async def _targets(session: Session, places: Collection[TopicPartition], to: str) -> dict[TopicPartition, int]:
-    """The offsets that `earliest`, `latest`, a number or a date stand for, inside of each log."""
+    """The offsets that a place or a date stand for, inside of each log."""
+    wanted = parse_place(to)
     starts, ends = await _log_offsets(session, places, EARLIEST), await _log_offsets(session, places, LATEST)
-    if to == "earliest":
+    if wanted == EARLIEST:
         return starts
-    if to == "latest":
+    if wanted == LATEST:
         return ends
-    if re.fullmatch(r"\d+", to):
-        return {place: min(max(int(to), starts[place]), ends[place]) for place in starts}
+    if wanted is not None:
+        return {place: min(max(wanted, starts[place]), ends[place]) for place in starts}
     found = await _log_offsets(session, places, _moment_ms(to))
     return {place: found[place] if found.get(place, -1) >= 0 else ends[place] for place in starts}
 
@@ -116,7 +122,7 @@ def _moment_ms(text: str) -> int:
     except ValueError:
         raise CommandError(
             f"--to {text!r} is no place in a log",
-            "Write earliest, latest, an offset, or a time as 2026-01-31T12:00:00.",
+            "Write beginning, end, an offset, or a time as 2026-01-31T12:00:00.",
             2,
         ) from None
 

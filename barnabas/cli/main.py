@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from barnabas.cli import cluster_arguments, completion
+from barnabas.cli import cluster_arguments, completion, standard_output
 from barnabas.cli.command_error import CommandError
+from barnabas.cli.command_parser import CommandParser
+from barnabas.cli.standard_output import OutputError
 
 # As the shells count: a command line or a setting that makes no sense.
 EXIT_USAGE = 2
@@ -28,23 +29,34 @@ _FLAG_SETTINGS = {
 
 def main(words: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if words is None else list(words)
+    standard_output.install()
     try:
-        if given and given[0] in cluster_arguments.COMMANDS:
-            return _run_against_cluster(given)
-        return _run_here(given)
+        try:
+            return _run_words(given)
+        finally:
+            standard_output.flush()
+    except OutputError as error:
+        standard_output.discard()
+        if error.reader_gone:
+            # As with `barnabas config | head`: the reader has what it wanted. A service that nobody hears was cut off.
+            return EXIT_FAILURE if given[:1] == ["serve"] else 0
+        return _fail(error, EXIT_FAILURE)
+
+
+def _run_words(words: Sequence[str]) -> int:
+    try:
+        if words and words[0] in cluster_arguments.COMMANDS:
+            return _run_against_cluster(words)
+        return _run_here(words)
     except CommandError as error:
         return _fail(error, error.status)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has gone, as with `barnabas config | head`: nothing is left to say, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_FAILURE
 
 
 def _run_against_cluster(words: Sequence[str]) -> int:
     """Commands that need no settings of our own do not wait for them to load."""
-    parser = argparse.ArgumentParser(prog="barnabas")
+    parser = CommandParser(prog="barnabas")
     cluster_arguments.add_commands(parser.add_subparsers(dest="command"))
     arguments = parser.parse_args(words)
     if arguments.command == "topics":
@@ -120,13 +132,14 @@ def _flags(arguments: argparse.Namespace) -> dict[str, str]:
 def _parser() -> argparse.ArgumentParser:
     from barnabas.services import SERVICES
 
-    parser = argparse.ArgumentParser(prog="barnabas", description="A Kafka-compatible streaming platform.")
+    parser = CommandParser(prog="barnabas", description="A Kafka-compatible streaming platform.")
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     up = commands.add_parser(
         "up", help="start the whole platform", description="Start every service; Ctrl-C stops them."
     )
     _add_setting_flags(up)
+    up.add_argument("--listeners", metavar="LIST", help="the broker's listeners; port 0 is any free port")
     _add_metrics_flag(up)
     serve = commands.add_parser("serve", help="start one service", description="Start one service in this process.")
     services = serve.add_subparsers(dest="service", metavar="SERVICE", required=True)
@@ -146,6 +159,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_setting_flags(config)
     cluster_arguments.add_commands(commands)
     completion.add_command(commands)
+    parser.usage = f"barnabas [-h] [--version] COMMAND ...\ncommands: {', '.join(commands.choices)}"
     return parser
 
 

@@ -43,7 +43,11 @@ def run(service: Service, flags: dict[str, str], file: Path | None, *, supervise
         if error.errno not in _ADDRESS_REFUSED:
             raise
         log.critical(
-            "%s: %s; choose another address with --listeners, or with --set listeners=...", service.name, error.strerror
+            "%s: %s; %s",
+            service.name,
+            error.strerror,
+            "choose another address with --listeners, or with the variable BARNABAS_LISTENERS; where another broker runs,"
+            " this one needs a folder of its own, too: --data-dir, or BARNABAS_DATA_DIR",
         )
         return 1
 

@@ -95,17 +95,21 @@ async def _create(session: Session, arguments: Namespace) -> int:
 async def _delete(session: Session, arguments: Namespace) -> int:
     from barnabas.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
 
+    names = list(dict.fromkeys(arguments.topics))
     if not arguments.yes:
-        _confirm(f"delete topic {arguments.topic} with all its records?")
+        _confirm(f"delete {', '.join(names)} with all records?")
     request = DeleteTopicsRequest(
-        topics=[DeleteTopicState(name=arguments.topic)],
-        topic_names=[arguments.topic],
+        topics=[DeleteTopicState(name=name) for name in names],
+        topic_names=names,
         timeout_ms=session.config.request_timeout_ms,
     )
-    result = (await session.send_to_controller(request, DeleteTopicsResponse)).responses[0]
-    if result.error_code:
-        raise error_of(result.error_code, result.error_message)
-    print(f"deleted topic {arguments.topic}")
+    failures = []
+    for result in (await session.send_to_controller(request, DeleteTopicsResponse)).responses:
+        if result.error_code:
+            failures.append((f"topic {result.name}", error_of(result.error_code, result.error_message)))
+        else:
+            print(f"deleted topic {result.name}")
+    cluster.raise_for(failures)
     return 0
 
 

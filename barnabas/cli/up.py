@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
 from pathlib import Path
 
+from barnabas.cli import standard_output
+from barnabas.cli.standard_output import OutputError
 from barnabas.kernel.data_directory import DataDirectory
 from barnabas.kernel.logging import configure
 from barnabas.platform import Platform, PlatformError, ServiceCommand
 from barnabas.services import SERVICES
+
+log = logging.getLogger(__name__)
 
 
 def run(flags: dict[str, str], file: Path | None) -> int:
@@ -48,4 +53,9 @@ def _command(name: str, flags: dict[str, str], file: Path | None) -> ServiceComm
 
 
 def _show(line: str) -> None:
-    print(line, flush=True)
+    """Services go on when nobody can read about them any more."""
+    try:
+        print(line, flush=True)
+    except OutputError as error:
+        standard_output.discard()
+        log.warning("%s; the platform goes on", error)

@@ -5,6 +5,9 @@ It carries what librdkafka has no call for (group membership of any protocol typ
 """
 
 import asyncio
+import os
+import re
+import socket
 import ssl
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
@@ -29,6 +32,7 @@ TRANSACTION_COORDINATOR: Final = 1
 _SOFTWARE_NAME: Final = "barnabas-wire"
 _SOFTWARE_VERSION: Final = "1"
 _BATCHED_COORDINATORS_VERSION: Final = 4
+_ERROR_NUMBER: Final = re.compile(r"\[Errno (\d+)\]")
 _MAX_CORRELATION_ID: Final = 0x7FFFFFFF
 
 R = TypeVar("R", bound=Message)
@@ -80,7 +84,7 @@ class Connection:
             ) from None
         except OSError as error:
             raise KafkaError(
-                ErrorCode.NETWORK_EXCEPTION, f"cannot connect to {address}: {error}; is the broker running?"
+                ErrorCode.NETWORK_EXCEPTION, f"cannot connect to {address}: {_reason(error)}; is the broker running?"
             ) from error
         connection = cls(reader, writer, address, client_id)
         try:
@@ -278,6 +282,15 @@ class Client:
 
 def _ranges(response: ApiVersionsResponse) -> dict[int, Versions]:
     return {api.api_key: Versions(api.min_version, api.max_version) for api in response.api_keys}
+
+
+def _reason(error: OSError) -> str:
+    """Why a connection could not be opened, in the system's words alone."""
+    if isinstance(error, (socket.gaierror, ssl.SSLError)):
+        return error.strerror or str(error)
+    # For several addresses of a name asyncio joins the texts of their errors, and the joined one has no number.
+    numbers = [error.errno] if error.errno else [int(number) for number in _ERROR_NUMBER.findall(str(error))]
+    return ", ".join(dict.fromkeys(os.strerror(number) for number in numbers)) or str(error) or type(error).__name__
 
 
 def _lost(address: str, error: Exception) -> KafkaError:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from barnabas.wire.errors import ErrorCode, KafkaError
+from core_broker.tools.admin.client_config import COMMAND_CONFIG
 from core_broker.tools.admin.session import Session, run
 from core_broker.tools.java.java_errors import described, error_of
 from core_broker.tools.shell.arguments import STORE_TRUE, ArgumentParser, Values
@@ -32,6 +33,7 @@ def main(arguments: Sequence[str]) -> int:
         values.text("bootstrap_server") or values.text("bootstrap_controller") or "",
         values.text("command_config") or values.text("config"),
         controllers=values.text("bootstrap_controller") is not None,
+        option="--config" if values.text("config") else COMMAND_CONFIG,
     )
     try:
         run(_execute(session, values))

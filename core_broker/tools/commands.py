@@ -10,7 +10,9 @@ from typing import Final, cast
 
 from barnabas.wire.errors import KafkaError
 from core_broker.tools.java.java_errors import message_of
+from core_broker.tools.shell import output
 from core_broker.tools.shell.exits import FAILURE, INTERRUPTED, ToolError, ToolExit, UsageError
+from core_broker.tools.shell.output import OutputError
 
 MODULES: Final = {
     "kafka-broker-api-versions": "broker_api_versions",
@@ -41,7 +43,13 @@ MODULES: Final = {
 
 def main() -> int:
     """The entry point of every script; its own name says which tool is meant."""
-    return call(os.path.basename(sys.argv[0]).removesuffix(".sh"), sys.argv[1:])
+    return run_script(os.path.basename(sys.argv[0]).removesuffix(".sh"), sys.argv[1:])
+
+
+def run_script(name: str, arguments: Sequence[str]) -> int:
+    """As `call`, in a process that is the tool's alone."""
+    output.mark_failures()
+    return call(name, arguments)
 
 
 def call(name: str, arguments: Sequence[str]) -> int:
@@ -50,9 +58,35 @@ def call(name: str, arguments: Sequence[str]) -> int:
         print(f"{name!r} is no tool of Kafka that is here; there are {', '.join(MODULES)}", file=sys.stderr)
         return FAILURE
     try:
-        module = import_module(f"core_broker.tools.{MODULES[name]}")
-        status = cast("Callable[[Sequence[str]], int]", module.main)(arguments)
+        status = _run(name, arguments)
+        _flush()
+    except BrokenPipeError:
+        # The reader of our output has gone, as with `kafka-topics --list | head`: nothing is left to say, not even at exit.
+        _discard_output()
+        return FAILURE
+    except OutputError as error:
+        _discard_output()
+        print(f"cannot write the output: {error.strerror}", file=sys.stderr)
+        return FAILURE
+    return status
+
+
+def _flush() -> None:
+    # Without a standard output, as with `>&-`, there is nothing to flush.
+    if sys.stdout is not None:
         sys.stdout.flush()
+
+
+def _discard_output() -> None:
+    """What is left in the buffer goes nowhere, so that the flush at exit cannot fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _run(name: str, arguments: Sequence[str]) -> int:
+    """Runs a tool and prints how it failed; what is wrong with the output remains for the caller."""
+    try:
+        module = import_module(f"core_broker.tools.{MODULES[name]}")
+        return cast("Callable[[Sequence[str]], int]", module.main)(arguments)
     except UsageError as error:
         print(f"{error.message}\n{error.table}", end="", file=sys.stderr)
         return FAILURE
@@ -66,13 +100,8 @@ def call(name: str, arguments: Sequence[str]) -> int:
         return end.status
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has gone, as with `kafka-topics --list | head`: nothing is left to say, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILURE
-    return status
 
 
 if __name__ == "__main__":
     # As a module it is told the tool by name: `python -m core_broker.tools.commands kafka-topics --list …`.
-    sys.exit(call(sys.argv[1], sys.argv[2:]))
+    sys.exit(run_script(sys.argv[1], sys.argv[2:]))

@@ -140,7 +140,7 @@ async def _alter(session: Session, entities: Entities, add: dict[str, str], dele
 
 def _to_add(parsed: Parsed) -> dict[str, str]:
     """`k1=v1,k2=[v1,v2]`, or a file of properties."""
-    added = dict(load_properties(parsed.value("add-config-file")))
+    added = dict(load_properties(parsed.value("add-config-file"), "--add-config-file"))
     text = parsed.value("add-config")
     if text is not None:
         pairs = [re.split(rf"\s*={_OUTSIDE}", part) for part in re.split(f",{_OUTSIDE}", text)]

@@ -80,7 +80,7 @@ def _checked(parsed: Parsed) -> ConsoleConsumerOptions:
     pairs_option = _renamed(parsed, "consumer-property", "command-property")
     file_option = _renamed(parsed, "consumer.config", "command-config")
     properties = _consumer_properties(
-        parsed, load_properties(parsed.value(file_option)), parse_pairs(parsed.values(pairs_option))
+        parsed, load_properties(parsed.value(file_option), f"--{file_option}"), parse_pairs(parsed.values(pairs_option))
     )
     include = parsed.value("include")
     if include is not None:
@@ -149,7 +149,7 @@ def _offset(parsed: Parsed) -> int:
 
 def _formatter(parsed: Parsed) -> Formatter:
     option = _renamed(parsed, "property", "formatter-property")
-    properties = load_properties(parsed.value("formatter-config"))
+    properties = load_properties(parsed.value("formatter-config"), "--formatter-config")
     for part in ("key", "value"):
         name = parsed.value(f"{part}-deserializer")
         if name:

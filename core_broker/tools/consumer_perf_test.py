@@ -158,6 +158,16 @@ def _now_ms() -> int:
     return int(time.time() * 1000)
 
 
+def _topics(parsed: Parsed) -> re.Pattern[str] | list[str]:
+    include = parsed.value("include")
+    if include is None:
+        return [parsed.text("topic")]
+    try:
+        return re.compile(include)
+    except re.error as error:
+        raise ToolError(f"--include {include!r} is no regular expression: {error}") from None
+
+
 def _plan(parsed: Parsed) -> Plan:
     parsed.require("bootstrap-server")
     parsed.require_one_of("topic", "include")
@@ -168,10 +178,9 @@ def _plan(parsed: Parsed) -> Plan:
         print("Warning: --consumer.config is deprecated. Use --command-config instead.")
     properties = _properties(parsed)
     ClientConfig.of(properties)
-    include = parsed.value("include")
     return Plan(
         bootstrap=parsed.text("bootstrap-server"),
-        topics=re.compile(include) if include is not None else [parsed.text("topic")],
+        topics=_topics(parsed),
         records=parsed.integer(count_option) or 0,
         timeout_ms=parsed.integer("timeout") or 0,
         interval_ms=parsed.integer("reporting-interval") or 0,
@@ -184,7 +193,8 @@ def _plan(parsed: Parsed) -> Plan:
 
 
 def _properties(parsed: Parsed) -> dict[str, str]:
-    properties = load_properties(parsed.value("command-config") or parsed.value("consumer.config"))
+    option = "consumer.config" if parsed.has("consumer.config") else "command-config"
+    properties = load_properties(parsed.value(option), f"--{option}")
     properties |= parse_pairs(parsed.values("command-property"))
     properties.setdefault("client.id", CLIENT_ID)
     return properties | {

@@ -66,27 +66,33 @@ def _offsets(text: str) -> dict[Partition, int]:
 async def _delete(session: Session, offsets: dict[Partition, int]) -> dict[Partition, int | KafkaError]:
     """The new first offset of each partition, or why nothing was deleted."""
     results: dict[Partition, int | KafkaError] = {}
+    waiting: dict[Partition, KafkaError] = {}
     async with session:
 
         async def attempt() -> None:
             missing = [partition for partition in offsets if partition not in results]
-            leaders = await session.leaders(missing)
-            retriable: KafkaError | None = None
-            for node in sorted(set(leaders.values())):
+            leaders = await session.leaders_now(missing)
+            # A partition without a leader holds up none of the others.
+            found: dict[Partition, int | KafkaError] = {
+                partition: leader for partition, leader in leaders.items() if isinstance(leader, KafkaError)
+            }
+            for node in sorted({leader for leader in leaders.values() if isinstance(leader, int)}):
                 asked = {partition: offsets[partition] for partition in missing if leaders[partition] == node}
-                for partition, result in (await _ask(session, node, asked)).items():
-                    if isinstance(result, KafkaError) and result.code.retriable:
-                        retriable = result
-                    else:
-                        results[partition] = result
-            if retriable is not None:
-                raise retriable
+                found |= await _ask(session, node, asked)
+            waiting.clear()
+            for partition, result in found.items():
+                if isinstance(result, KafkaError) and result.code.retriable:
+                    waiting[partition] = result
+                else:
+                    results[partition] = result
+            for error in waiting.values():
+                raise error
 
         try:
             await session.retry(attempt, "deleteRecords")
         except KafkaError as error:
             for partition in offsets:
-                results.setdefault(partition, error)
+                results.setdefault(partition, waiting.get(partition, error))
     return results
 
 

@@ -142,7 +142,7 @@ async def _send(
     request = UpdateFeaturesRequest(
         timeout_ms=session.config.request_timeout_ms,
         feature_updates=[
-            FeatureUpdateKey(feature=name, max_version_level=level, allow_downgrade=kind != UPGRADE, upgrade_type=kind)
+            FeatureUpdateKey(feature=name, max_version_level=level, upgrade_type=kind)
             for name, level in updates.items()
         ],
         validate_only=dry_run,

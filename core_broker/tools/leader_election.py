@@ -110,9 +110,11 @@ def _session(parsed: Parsed) -> Session:
             "Option --admin.config has been deprecated and will be removed in a future version. "
             "Use --command-config instead."
         )
-    file = parsed.value("command-config") or parsed.value("admin.config")
+    option = "admin.config" if parsed.has("admin.config") else "command-config"
     limits = {"default.api.timeout.ms": str(API_TIMEOUT_MS), "request.timeout.ms": str(REQUEST_TIMEOUT_MS)}
-    return Session.open(parsed.text("bootstrap-server"), None, limits | load_properties(file))
+    return Session.open(
+        parsed.text("bootstrap-server"), None, limits | load_properties(parsed.value(option), f"--{option}")
+    )
 
 
 def _election_type(parsed: Parsed) -> str:

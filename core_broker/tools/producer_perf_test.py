@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from barnabas.wire.client import Client
+from barnabas.wire.errors import ErrorCode, KafkaError
 from core_broker.tools.admin.client_config import ClientConfig, load_properties
 from core_broker.tools.dumping.message_json import id_text
 from core_broker.tools.java import java_errors
@@ -68,6 +69,7 @@ class Run:
         self._stats = ProducerStats(plan.records, plan.interval_ms, sys.stdout, _now_ms)
         self._steady: ProducerStats | None = None
         self._retries = self._errors = self._sent_bytes = 0
+        self._failure: OSError | None = None
 
     async def run(self) -> int:
         plan = self._plan
@@ -133,8 +135,18 @@ class Run:
     async def _send(self, producer: Producer, values: list[bytes]) -> int:
         """Queue values; returns the time at which the last of them was."""
         while True:
+            if self._failure is not None:
+                raise self._failure
             now_ms = _now_ms()
-            taken = producer.try_send_values(self._plan.topic, values, now_ms, (values, self._steady))
+            try:
+                taken = producer.try_send_values(self._plan.topic, values, now_ms, (values, self._steady))
+            except KafkaError as error:
+                # A record that is too large is a failure of its own, but for a transaction, which it spoils.
+                if error.code != ErrorCode.MESSAGE_TOO_LARGE or self._plan.transaction_ms is not None:
+                    raise
+                self._errors += 1
+                print(java_errors.described(error), file=sys.stderr)
+                taken = 1
             if taken == len(values):
                 return now_ms
             values = values[taken:]
@@ -142,6 +154,13 @@ class Run:
             await producer.room()
 
     def _settled(self, batch: ProducerBatch) -> None:
+        try:
+            self._count(batch)
+        except OSError as error:
+            # The figures could not be printed. This is a task of the producer: whoever sends must hear of it.
+            self._failure = error
+
+    def _count(self, batch: ProducerBatch) -> None:
         now_ms = _now_ms()
         self._retries += batch.attempts - 1
         if batch.error is not None:
@@ -250,7 +269,8 @@ def _properties(values: Values) -> dict[str, str]:
             "Option --producer.config has been deprecated and will be removed in a future version. "
             "Use --command-config instead."
         )
-    properties = load_properties(values.text("command_config") or values.text("producer.config"))
+    old = values.text("producer.config")
+    properties = load_properties(old, "--producer.config") if old else load_properties(values.text("command_config"))
     for word in values.texts("command_property") or values.texts("producer_props"):
         name, equals, value = word.partition("=")
         if not equals or not value:

@@ -38,7 +38,7 @@ class ServerFile:
 
 def read(path: str) -> ServerFile:
     """ToolError for a file that is no server's. A file with our own `data.dir` needs neither roles nor listeners."""
-    given = load_properties(path)
+    given = load_properties(path, "--config")
     own = given.get("data.dir")
     roles = _listed(given.get("process.roles", ",".join(BOTH_ROLES) if own else ""))
     if not roles:

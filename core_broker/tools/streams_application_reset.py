@@ -45,16 +45,17 @@ _IO_EXCEPTION: Final = "java.io.IOException"
 
 def main(arguments: Sequence[str]) -> int:
     parsed = _parse(arguments)
-    config = parsed.value("command-config")
+    option = "command-config"
     if parsed.has("config-file"):
         print(
             "Option --config-file has been deprecated and will be removed in a future version. "
             "Use --command-config instead."
         )
-        config = parsed.value("config-file")
+        option = "config-file"
 
     async def run() -> int:
-        async with Session.open(parsed.value("bootstrap-server") or DEFAULT_SERVER, config) as session:
+        server = parsed.value("bootstrap-server") or DEFAULT_SERVER
+        async with Session.open(server, parsed.value(option), option=f"--{option}") as session:
             return await _Reset(parsed, session).run()
 
     try:

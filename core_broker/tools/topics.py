@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from barnabas.wire.errors import ErrorCode, KafkaError
 from core_broker.tools.admin.session import Session, run
 from core_broker.tools.java.java_errors import error_of, message_of
+from core_broker.tools.java.java_input import parse_int, parse_uuid, split
 from core_broker.tools.shell.exits import FAILURE, SUCCESS, ToolError
 from core_broker.tools.shell.options import OptionError, OptionParser, Parsed
 
@@ -180,7 +181,9 @@ async def _describe(session: Session, parsed: Parsed) -> None:
         listed = (await session.metadata()).topics
         names = [topic.name for topic in listed if topic.topic_id == topic_id and topic.name]
         if not names and not parsed.has("if-exists"):
-            raise ToolError(f"TopicId '{parsed.text('topic-id')}' does not exist as expected")
+            from core_broker.log.meta_properties import encode_uuid
+
+            raise ToolError(f"TopicId '{encode_uuid(topic_id)}' does not exist as expected")
     limit = parsed.integer("partition-size-limit-per-response")
     await topic_descriptions.show(session, names, _report(parsed), limit)
 
@@ -202,9 +205,7 @@ def _topic_id(parsed: Parsed) -> bytes | None:
     text = parsed.value("topic-id")
     if text is None:
         return None
-    from core_broker.log.meta_properties import decode_uuid
-
-    raw = decode_uuid(text)
+    raw = parse_uuid(text)
     return raw if any(raw) else None
 
 
@@ -212,8 +213,8 @@ def _assignment(parsed: Parsed) -> list[list[int]]:
     """`1:2,2:3` is brokers 1 and 2 for partition 0, 2 and 3 for partition 1."""
     text = parsed.value("replica-assignment")
     found: list[list[int]] = []
-    for index, part in enumerate(text.split(",") if text else []):
-        brokers = [int(word) for word in part.split(":")]
+    for index, part in enumerate(split(text, ",") if text else []):
+        brokers = [parse_int(word) for word in split(part, ":")]
         repeated = sorted({broker for broker in brokers if brokers.count(broker) > 1})
         if repeated:
             shown = ",".join(map(str, repeated))

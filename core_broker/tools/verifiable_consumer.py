@@ -106,7 +106,7 @@ def _add_rest(parser: ArgumentParser) -> None:
 def _properties(parser: ArgumentParser, values: Values) -> dict[str, str]:
     """The command line wins over the file."""
     try:
-        properties = load_properties(config_file(parser, values, "consumer.config"))
+        properties = load_properties(*config_file(parser, values, "consumer.config"))
     except ToolError as error:
         parser.fail(error.message)
     protocol = values.text("group_protocol") or ""

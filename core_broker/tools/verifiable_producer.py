@@ -11,7 +11,7 @@ from typing import Final
 from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
 from core_broker.tools.admin import session as sessions
-from core_broker.tools.admin.client_config import load_properties
+from core_broker.tools.admin.client_config import COMMAND_CONFIG, load_properties
 from core_broker.tools.java.java_errors import class_name, message_of
 from core_broker.tools.producing.producer import Producer, ProducerBatch, ProducerSettings
 from core_broker.tools.shell.arguments import ArgumentParser, Values
@@ -105,13 +105,13 @@ def _properties(parser: ArgumentParser, values: Values) -> dict[str, str]:
     file = config_file(parser, values, "producer.config")
     given = {"acks": str(values.integer("acks")), "retries": "0"}
     try:
-        return given | load_properties(file)
+        return given | load_properties(*file)
     except ToolError as error:
         parser.fail(error.message)
 
 
-def config_file(parser: ArgumentParser, values: Values, old: str) -> str | None:
-    """The file of `--command-config` or of its old name."""
+def config_file(parser: ArgumentParser, values: Values, old: str) -> tuple[str | None, str]:
+    """The file of `--command-config` or of its old name, and the name that it was given with."""
     before, now = values.text(old), values.text("command_config")
     if before is not None and now is not None:
         parser.fail(f"Options --{old} and --command-config are mutually exclusive.")
@@ -119,7 +119,7 @@ def config_file(parser: ArgumentParser, values: Values, old: str) -> str | None:
         print(
             f"Option --{old} has been deprecated and will be removed in a future version. Use --command-config instead."
         )
-    return before if before is not None else now
+    return (before, f"--{old}") if before is not None else (now, COMMAND_CONFIG)
 
 
 async def _run(values: Values, settings: ProducerSettings) -> int:

@@ -10,10 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.cli.main import main
+
 COMMAND_DEADLINE_S = 60
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[..., subprocess.Popen[str]]
+Call = Callable[..., str]
+Failure = Callable[..., tuple[int, str]]
 
 
 def environment(**extra: str) -> dict[str, str]:
@@ -64,3 +68,26 @@ def start(tmp_path: Path) -> Iterator[Start]:
         process.kill()
         with process:
             pass
+
+
+@pytest.fixture
+def run_at(broker_address: str, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run a command against the broker; it must succeed. Returns what it printed."""
+
+    def command(*words: str) -> str:
+        capsys.readouterr()
+        assert main([*words, "--bootstrap-server", broker_address]) == 0, capsys.readouterr().err
+        return capsys.readouterr().out
+
+    return command
+
+
+@pytest.fixture
+def failure_at(broker_address: str, capsys: pytest.CaptureFixture[str]) -> Failure:
+    """Run a command against the broker. Returns its status and what it said on standard error."""
+
+    def command(*words: str) -> tuple[int, str]:
+        status = main([*words, "--bootstrap-server", broker_address])
+        return status, capsys.readouterr().err
+
+    return command

@@ -8,7 +8,6 @@ import json
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,11 @@ from barnabas.cli import output, terminal
 from barnabas.cli.main import main
 from barnabas.cli.output import Column
 from barnabas.cli.progress import Progress
-from tests.cli.conftest import environment
+from tests.cli.conftest import Call, Failure, environment
 
 START_UPS = 5
 # Time of the processor, since others may use it, too. A quiet machine needs less than half of this.
 START_UP_LIMIT_S = 0.35
-
-Call = Callable[..., str]
 
 
 class Terminal(io.StringIO):
@@ -31,27 +28,6 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
-
-
-@pytest.fixture
-def run_at(broker_address: str, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Run a command against the broker; it must succeed. Returns what it printed."""
-
-    def command(*words: str) -> str:
-        capsys.readouterr()
-        assert main([*words, "--bootstrap-server", broker_address]) == 0, capsys.readouterr().err
-        return capsys.readouterr().out
-
-    return command
-
-
-@pytest.fixture
-def failure_at(broker_address: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
-    def command(*words: str) -> tuple[int, str]:
-        status = main([*words, "--bootstrap-server", broker_address])
-        return status, capsys.readouterr().err
-
-    return command
 
 
 def test_a_topic_from_its_creation_to_its_end(run_at: Call, topic: str) -> None:
@@ -139,9 +115,7 @@ def test_a_group_from_its_first_record_to_its_end(run_at: Call, topic: str, caps
         (("configs", "describe", "topic", "absent"), 1, "barnabas topics list"),
     ],
 )
-def test_an_error_says_what_to_do(
-    failure_at: Callable[..., tuple[int, str]], words: tuple[str, ...], status: int, advice: str
-) -> None:
+def test_an_error_says_what_to_do(failure_at: Failure, words: tuple[str, ...], status: int, advice: str) -> None:
     found, said = failure_at(*words)
     assert found == status
     assert said.startswith("barnabas: ")
@@ -156,9 +130,7 @@ def test_nobody_there_is_told_at_once(words: tuple[str, ...], capsys: pytest.Cap
     assert "barnabas up" in said
 
 
-def test_a_deletion_is_confirmed(
-    failure_at: Callable[..., tuple[int, str]], topic: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deletion_is_confirmed(failure_at: Failure, topic: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     assert failure_at("topics", "delete", topic) == (2, "barnabas: this cannot be undone\n  Say so with --yes.\n")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -10,12 +11,14 @@ import pytest
 
 from tests.cli.conftest import Run, environment
 
+COMMANDS = ("up", "serve", "config", "topics", "produce", "consume", "groups", "configs", "completion")
+
 
 @pytest.mark.parametrize("words", [(), ("--help",)])
 def test_without_words_it_prints_help(run: Run, words: tuple[str, ...]) -> None:
     done = run(*words)
     assert done.returncode == 0
-    assert all(command in done.stdout for command in ("up", "serve", "config"))
+    assert [command for command in COMMANDS if not re.search(rf"^    {command}\b", done.stdout, re.MULTILINE)] == []
 
 
 def test_version_is_that_of_the_installed_package(run: Run) -> None:
@@ -39,6 +42,14 @@ def test_a_mistaken_command_line_is_explained(run: Run, words: tuple[str, ...], 
     assert complaint in done.stderr
 
 
+@pytest.mark.parametrize("words", [("fly",), ("--fly",)])
+def test_a_mistake_at_the_top_names_every_command(run: Run, words: tuple[str, ...]) -> None:
+    done = run(*words)
+    usage, _, _ = done.stderr.partition("barnabas: error")
+    assert done.returncode == 2
+    assert [command for command in COMMANDS if not re.search(rf"\b{command}\b", usage)] == []
+
+
 def test_help_loads_neither_the_broker_nor_an_event_loop() -> None:
     program = (
         "import sys; from barnabas.cli.main import main; main([]); "
@@ -51,7 +62,7 @@ def test_help_loads_neither_the_broker_nor_an_event_loop() -> None:
 
 
 def test_a_reader_that_goes_away_is_no_error(run: Run) -> None:
-    program = f"{sys.executable} -m barnabas config | head -n 1"
-    done = subprocess.run(["sh", "-c", program], env=environment(), capture_output=True, text=True, check=True)
+    program = f"set -o pipefail; {sys.executable} -m barnabas config --docs | head -n 1"
+    done = subprocess.run(["bash", "-c", program], env=environment(), capture_output=True, text=True, check=False)
     assert done.stdout.startswith("# broker")
-    assert done.stderr == ""
+    assert (done.returncode, done.stderr) == (0, "")

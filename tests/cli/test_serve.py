@@ -62,6 +62,8 @@ def test_a_port_in_use_is_explained(start: Start, tmp_path: Path) -> None:
     log = (tmp_path / "log").read_text()
     assert str(port) in log
     assert "choose another address with --listeners" in log
+    assert "BARNABAS_LISTENERS" in log
+    assert "BARNABAS_DATA_DIR" in log
     assert "Traceback" not in log
 
 

@@ -62,10 +62,21 @@ def test_services_do_not_outlive_a_killed_supervisor(start: Start) -> None:
     wait_for(lambda: not accepts(address), "the broker to stop")
 
 
+def test_it_goes_on_when_the_reader_of_its_output_leaves(start: Start, tmp_path: Path) -> None:
+    process = start("up", *ANY_PORT)
+    assert process.stdout is not None
+    process.stdout.close()
+    wait_for(lambda: "the platform goes on" in (tmp_path / "log").read_text(), "a word about the output")
+    process.terminate()
+    assert process.wait(COMMAND_DEADLINE_S) == 0
+    assert "Traceback" not in (tmp_path / "log").read_text()
+
+
 def test_a_service_that_cannot_start_ends_the_command(start: Start, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        process = start("up", "--set", f"listeners=PLAINTEXT://127.0.0.1:{taken.getsockname()[1]}")
+        process = start("up", "--listeners", f"PLAINTEXT://127.0.0.1:{taken.getsockname()[1]}")
         assert process.wait(COMMAND_DEADLINE_S) == 1
     log = (tmp_path / "log").read_text()
     assert "broker: cannot listen" in log
+    assert "choose another address with --listeners" in log
     assert log.endswith("barnabas: broker ended with exit status 1 before it was ready; its log says why\n")

@@ -9,6 +9,7 @@ from typing import Final
 
 from core_broker.tools.shell.exits import ToolError
 
+COMMAND_CONFIG: Final = "--command-config"
 DEFAULT_CLIENT_ID: Final = "adminclient-1"
 REQUEST_TIMEOUT_MS: Final = 30_000
 API_TIMEOUT_MS: Final = 60_000
@@ -47,8 +48,8 @@ class ClientConfig:
         )
 
 
-def load_properties(path: str | None) -> dict[str, str]:
-    """The entries of a Java properties file; none without a file."""
+def load_properties(path: str | None, option: str = COMMAND_CONFIG) -> dict[str, str]:
+    """The entries of a Java properties file, which was given with `option`; none without a file."""
     if not path:
         return {}
     from barnabas.kernel import properties
@@ -57,9 +58,7 @@ def load_properties(path: str | None) -> dict[str, str]:
         with open(path, "rb") as file:
             content = file.read(FILE_MAX_BYTES + 1)
     except OSError as error:
-        raise ToolError(
-            f"{path}: {error.strerror}. Give --command-config a properties file that can be read."
-        ) from None
+        raise ToolError(f"{path}: {error.strerror}. Give {option} a properties file that can be read.") from None
     if len(content) > FILE_MAX_BYTES:
         raise ToolError(f"{path} has more than {FILE_MAX_BYTES} bytes, which no properties file needs")
     try:

@@ -21,7 +21,7 @@ from barnabas.wire.messages.metadata import (
     MetadataResponseTopic,
 )
 from barnabas.wire.struct import Message
-from core_broker.tools.admin.client_config import ClientConfig, load_properties
+from core_broker.tools.admin.client_config import COMMAND_CONFIG, ClientConfig, load_properties
 from core_broker.tools.java.java_errors import error_of
 from core_broker.tools.shell.exits import ToolError
 
@@ -96,11 +96,14 @@ class Session:
         extra: Mapping[str, str] | None = None,
         *,
         controllers: bool = False,
+        option: str = COMMAND_CONFIG,
     ) -> Session:
-        """`command_config` names a properties file, `extra` are properties that win over it. Connects when first used."""
-        return cls(
-            bootstrap, ClientConfig.of(load_properties(command_config) | dict(extra or {})), controllers=controllers
-        )
+        """`command_config` names a properties file, which was given with `option`; `extra` are properties that win over it.
+
+        Connects when first used.
+        """
+        properties = load_properties(command_config, option) | dict(extra or {})
+        return cls(bootstrap, ClientConfig.of(properties), controllers=controllers)
 
     async def __aenter__(self) -> Session:
         return self
@@ -222,6 +225,22 @@ class Session:
             return {partition: found[partition] for partition in wanted}
 
         return await self.retry(attempt, "metadata")
+
+    async def leaders_now(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], int | KafkaError]:
+        """The node that leads each partition at this moment, or why none is known."""
+        wanted = list(partitions)
+        answer = await self.metadata(sorted({topic for topic, _ in wanted}))
+        found: dict[tuple[str, int], int] = {}
+        failures: dict[str, KafkaError] = {}
+        for topic in answer.topics:
+            if topic.name is not None:
+                if topic.error_code:
+                    failures[topic.name] = error_of(topic.error_code, None)
+                found |= {
+                    (topic.name, one.partition_index): one.leader_id for one in topic.partitions if one.leader_id >= 0
+                }
+        unknown = KafkaError(ErrorCode.LEADER_NOT_AVAILABLE)
+        return {partition: found.get(partition, failures.get(partition[0], unknown)) for partition in wanted}
 
     async def coordinator(self, key: str, key_type: int = GROUP_COORDINATOR) -> int:
         """The node that coordinates a group or, with TRANSACTION_COORDINATOR, a transactional id."""

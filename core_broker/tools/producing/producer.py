@@ -20,7 +20,14 @@ from core_broker.tools.consuming.assignors import TopicPartition
 from core_broker.tools.consuming.cluster_view import NO_LEADER, ClusterView
 from core_broker.tools.consuming.group_membership import Place
 from core_broker.tools.producing.partitioner import StickyPartition, partition_of_key
-from core_broker.tools.producing.producer_batch import Delivered, Delivery, Headers, ProducerBatch, record_size_bytes
+from core_broker.tools.producing.producer_batch import (
+    Delivered,
+    Delivery,
+    Headers,
+    ProducerBatch,
+    record_size_bytes,
+    serialized_bytes,
+)
 from core_broker.tools.producing.producer_sender import Sender
 from core_broker.tools.producing.producer_settings import ProducerSettings
 from core_broker.tools.producing.transaction_client import TransactionClient
@@ -28,6 +35,8 @@ from core_broker.tools.producing.transaction_client import TransactionClient
 __all__ = ["Delivered", "Delivery", "Producer", "ProducerBatch", "ProducerSettings"]
 
 METADATA_RETRY_MS: Final = 100
+# Records that are smaller than the limit by so much are not measured exactly: what a batch and a record take beside their contents.
+SIZE_MARGIN_BYTES: Final = 128
 
 
 class Producer:
@@ -44,6 +53,7 @@ class Producer:
     ) -> None:
         self.settings = settings
         self.cluster = ClusterView(client)
+        self._largest_bytes = min(settings.max_request_bytes, settings.buffer_bytes)
         self._clock_s = clock_s
         self._chooser = chooser or random.Random()
         self._transactions = TransactionClient(client, settings)
@@ -93,12 +103,8 @@ class Producer:
         if sender is None or count is None or sender.is_full:
             return None
         size_bytes = record_size_bytes(key, value, headers)
-        if size_bytes > self.settings.max_request_bytes:
-            raise KafkaError(
-                ErrorCode.MESSAGE_TOO_LARGE,
-                f"The message is {size_bytes} bytes when serialized which is larger than {self.settings.max_request_bytes}, "
-                "which is the value of the max.request.size configuration.",
-            )
+        if size_bytes + SIZE_MARGIN_BYTES > self._largest_bytes:
+            self._check_size(serialized_bytes(key, value, headers))
         if sender.failure is not None:
             raise sender.failure
         if partition is None:
@@ -118,7 +124,8 @@ class Producer:
     def try_send_values(self, topic: str, values: Sequence[bytes], timestamp_ms: int, note: Any = None) -> int:
         """Queue records that are nothing but values, at little cost for each; returns how many of them were taken.
 
-        None are taken while the topic is not known or the buffer is full. Those of one call share its note.
+        None are taken while the topic is not known or the buffer is full. Those of one call share its note. A value that is
+        too large ends what is taken; KafkaError if it is the first.
         """
         sender = self._sender
         count = self._counts.get(topic)
@@ -126,7 +133,10 @@ class Producer:
             return 0
         if sender.failure is not None:
             raise sender.failure
-        partition = self._choose(topic, None, count, sum([len(value) for value in values]))
+        lengths = [len(value) for value in values]
+        if max(lengths) + SIZE_MARGIN_BYTES > self._largest_bytes:
+            values = self._allowed(values)
+        partition = self._choose(topic, None, count, sum(lengths))
         place = self._partitions.get((topic, partition))
         if place is None:
             place = self._partitions[(topic, partition)] = TopicPartition(topic, partition)
@@ -236,6 +246,30 @@ class Producer:
         if sender.in_transaction:
             sender.become(await self._transactions.end(sender.identity, commit=commit))
         sender.in_transaction = None
+
+    def _check_size(self, size_bytes: int) -> None:
+        limits = self.settings
+        if size_bytes > limits.max_request_bytes:
+            why = f"{limits.max_request_bytes}, which is the value of the max.request.size configuration."
+        elif size_bytes > limits.buffer_bytes:
+            why = "the total memory buffer you have configured with the buffer.memory configuration."
+        else:
+            return
+        raise KafkaError(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"The message is {size_bytes} bytes when serialized which is larger than {why}",
+        )
+
+    def _allowed(self, values: Sequence[bytes]) -> Sequence[bytes]:
+        """The values before the first that is too large; KafkaError if that leaves none."""
+        for place, value in enumerate(values):
+            try:
+                self._check_size(serialized_bytes(None, value, ()))
+            except KafkaError:
+                if place == 0:
+                    raise
+                return values[:place]
+        return values
 
     def _open_transaction(self) -> Sender:
         if self._sender is None or self._sender.in_transaction is None:

@@ -198,6 +198,16 @@ class Delivery(NamedTuple):
         return self.batch.delivered(self.place)
 
 
+def serialized_bytes(key: bytes | None, value: bytes | None, headers: Headers) -> int:
+    """The most that a batch of this record alone takes, as Java's producer works it out."""
+    parts = [key, value]
+    for name, content in headers:
+        parts += [name.encode(), content]
+    lengths = [-1 if part is None else len(part) for part in parts]
+    counted = sum(len(_varlong(length)) + max(length, 0) for length in lengths)
+    return HEADER_BYTES + RECORD_OVERHEAD_BYTES + counted + len(_varlong(len(headers)))
+
+
 def record_size_bytes(key: bytes | None, value: bytes | None, headers: Headers) -> int:
     """The most that a record takes in a batch."""
     size = RECORD_OVERHEAD_BYTES + (len(key) if key else 0) + (len(value) if value else 0)

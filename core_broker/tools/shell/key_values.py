@@ -19,7 +19,7 @@ def parse_pairs(words: Iterable[str]) -> dict[str, str]:
 
 def merged(parsed: Parsed, file_option: str, pairs_option: str) -> dict[str, str]:
     """The properties of a file and of the command line; the latter win."""
-    return load_properties(parsed.value(file_option)) | parse_pairs(parsed.values(pairs_option))
+    return load_properties(parsed.value(file_option), f"--{file_option}") | parse_pairs(parsed.values(pairs_option))
 
 
 def renamed(parsed: Parsed, old: str, new: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from tests.core_broker.tools.group_scenarios import GROUP_SCENARIOS
 from tests.core_broker.tools.scenario import Scenario
+from tests.core_broker.tools.value_scenarios import FEATURES, WRONG_VALUES
 
 
 def _lines(tool: str, texts: Iterable[str]) -> tuple[str, ...]:
@@ -478,4 +479,4 @@ STORAGE = Scenario(
     },
 )
 
-SCENARIOS = (TOPICS, CONFIGS, QUOTAS, CLUSTER, RECORDS, REASSIGN, STORAGE, *GROUP_SCENARIOS)
+SCENARIOS = (TOPICS, CONFIGS, QUOTAS, CLUSTER, FEATURES, WRONG_VALUES, RECORDS, REASSIGN, STORAGE, *GROUP_SCENARIOS)

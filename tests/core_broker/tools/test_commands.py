@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+import pytest
 
 from core_broker.tools import commands
 from tests.broker import BarnabasBroker
@@ -51,6 +54,143 @@ def test_a_reader_that_goes_away_ends_a_tool_quietly(barnabas: BarnabasBroker) -
         tool.stdout.close()
         assert tool.stderr.read() == ""
         assert tool.wait(RUN_LIMIT_S) == 1
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "kafka-topics --list",
+        "kafka-topics --describe --topic nope",
+        "kafka-broker-api-versions",
+        "kafka-cluster cluster-id",
+    ],
+)
+def test_an_output_that_cannot_be_written_is_told_in_one_line(
+    barnabas: BarnabasBroker, line: str, unbuffered: str
+) -> None:
+    tool, *words = line.split()
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            [str(SCRIPTS / tool), *words, "--bootstrap-server", barnabas.address],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=RUN_LIMIT_S,
+            check=False,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+        )
+    assert (ended.returncode, ended.stderr) == (1, "cannot write the output: No space left on device\n")
+
+
+def test_figures_that_cannot_be_written_end_the_measuring(barnabas: BarnabasBroker, topic: str) -> None:
+    words = ["--topic", topic, "--num-records", "100000", "--record-size", "10", "--throughput", "1000"]
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            [
+                str(SCRIPTS / "kafka-producer-perf-test"),
+                *("--bootstrap-server", barnabas.address, "--reporting-interval", "50"),
+                *words,
+            ],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=RUN_LIMIT_S,
+            check=False,
+            env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        )
+    assert (ended.returncode, ended.stderr) == (1, "cannot write the output: No space left on device\n")
+
+
+def test_a_tool_without_standard_output_does_its_work(barnabas: BarnabasBroker) -> None:
+    words = [str(SCRIPTS / "kafka-topics"), "--bootstrap-server", barnabas.address, "--list"]
+    ended = run("sh", "-c", '"$@" >&-', "sh", *words)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        ("kafka-topics --bootstrap-server 127.0.0.1:1 --list --command-config", "--command-config"),
+        ("kafka-configs --bootstrap-server 127.0.0.1:1 --alter --topic t --add-config-file", "--add-config-file"),
+        ("kafka-cluster cluster-id --bootstrap-server 127.0.0.1:1 --config", "--config"),
+        ("kafka-storage info -c", "--config"),
+        ("kafka-console-consumer --bootstrap-server 127.0.0.1:1 --topic t --formatter-config", "--formatter-config"),
+        (
+            "kafka-console-consumer --bootstrap-server 127.0.0.1:1 --topic t --consumer.config",
+            "--consumer.config",
+        ),
+        (
+            (
+                "kafka-producer-perf-test --bootstrap-server 127.0.0.1:1 --topic t --num-records 1 --throughput 1 "
+                "--record-size 1 --producer.config"
+            ),
+            "--producer.config",
+        ),
+        (
+            "kafka-consumer-perf-test --bootstrap-server 127.0.0.1:1 --topic t --num-records 1 --consumer.config",
+            "--consumer.config",
+        ),
+        (
+            "kafka-streams-application-reset --bootstrap-server 127.0.0.1:1 --application-id a --config-file",
+            "--config-file",
+        ),
+        (
+            (
+                "kafka-leader-election --bootstrap-server 127.0.0.1:1 --election-type preferred "
+                "--all-topic-partitions --admin.config"
+            ),
+            "--admin.config",
+        ),
+        ("kafka-verifiable-producer --bootstrap-server 127.0.0.1:1 --topic t --producer.config", "--producer.config"),
+        (
+            "kafka-verifiable-consumer --bootstrap-server 127.0.0.1:1 --topic t --group-id g --consumer.config",
+            "--consumer.config",
+        ),
+    ],
+)
+def test_a_file_that_is_not_there_is_told_with_the_option_that_named_it(
+    line: str, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tool, *words = line.split()
+    assert commands.call(tool, [*words, "/nonexist"]) == 1
+    wanted = f"/nonexist: No such file or directory. Give {option} a properties file that can be read."
+    # Some tools fill lines, even in the middle of an option.
+    assert wanted.replace(" ", "") in "".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("line", ["kafka-console-consumer", "kafka-consumer-perf-test --num-records 1"])
+def test_an_include_that_is_no_expression_is_named(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    tool, *words = line.split()
+    assert commands.call(tool, [*words, "--bootstrap-server", "127.0.0.1:1", "--include", "("]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("--include '(' is no regular expression: ")
+    assert error.count("\n") == 1
+
+
+def test_records_are_deleted_at_once_beside_a_topic_that_is_not_there(
+    barnabas: BarnabasBroker, topic: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = ["--bootstrap-server", barnabas.address]
+    assert commands.call("kafka-topics", [*at, "--create", "--topic", topic]) == 0
+    (tmp_path / "client.properties").write_text("default.api.timeout.ms=400\n")
+    (tmp_path / "offsets.json").write_text(
+        '{"version": 1, "partitions": [{"topic": "nope", "partition": 0, "offset": 1},'
+        f'{{"topic": "{topic}", "partition": 0, "offset": 0}}]}}'
+    )
+    capsys.readouterr()
+    words = ["--offset-json-file", str(tmp_path / "offsets.json")]
+    limits = ["--command-config", str(tmp_path / "client.properties")]
+    assert commands.call("kafka-delete-records", [*at, *words, *limits]) == 0
+    assert sorted(capsys.readouterr().out.splitlines()[2:]) == sorted(
+        [
+            f"partition: {topic}-0\tlow_watermark: 0",
+            (
+                "partition: nope-0\terror: org.apache.kafka.common.errors.UnknownTopicOrPartitionException: "
+                "This server does not host this topic-partition."
+            ),
+        ]
+    )
 
 
 def test_ctrl_c_ends_a_tool_as_a_jvm_ends() -> None:

@@ -48,6 +48,27 @@ def test_both_tools_print_lines_of_the_same_shape(
     assert (columns[2], columns[4]) == (f"{600_000 / (1 << 20):.4f}", "6000")
 
 
+def test_records_that_are_too_large_are_refused_one_by_one_before_they_are_sent(
+    broker_address: str, topic: str, java_tools: JavaTools, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--bootstrap-server", broker_address, "--topic", topic, "--num-records", "3", "--throughput", "-1"]
+    assert call(PRODUCER, [*words, "--record-size", "2000000"]) == 0
+    ours = capsys.readouterr()
+    theirs = java_tools.attempt("org.apache.kafka.tools.ProducerPerformance", *words, "--record-size", "2000000")
+    refusals = [line for line in theirs.stderr.splitlines() if "RecordTooLarge" in line]
+    assert len(refusals) == 3
+    assert ours.err.splitlines() == refusals
+    assert ours.out == theirs.stdout
+    # The limit is a setting, and the last size that it allows is taken.
+    limits = ["--record-size", "1000", "--command-property"]
+    assert call(PRODUCER, [*words, *limits, "max.request.size=1086"]) == 0
+    assert capsys.readouterr().out.startswith("3 records sent")
+    assert call(PRODUCER, [*words, *limits, "max.request.size=1085"]) == 0
+    assert "The message is 1086 bytes when serialized which is larger than 1085" in capsys.readouterr().err
+    assert call(PRODUCER, [*words, *limits, "buffer.memory=1085"]) == 0
+    assert "larger than the total memory buffer you have configured with the buffer.memory" in capsys.readouterr().err
+
+
 def test_throughput_is_kept_and_transactions_are_committed(
     broker_address: str, topic: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

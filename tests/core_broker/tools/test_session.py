@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from pathlib import Path
 
 import pytest
 
+from barnabas.wire.client import Connection
 from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from core_broker.tools import commands
@@ -64,7 +66,31 @@ def test_a_broker_that_is_away_is_tried_again_and_then_given_up(capsys: pytest.C
     assert failure.value.code == ErrorCode.REQUEST_TIMED_OUT
     warning = capsys.readouterr().err
     assert warning.count("WARN") == 1
-    assert address in warning
+    assert f"cannot connect to {address}: Connection refused; is the broker running?" in warning
+
+
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [
+        (ConnectionRefusedError(111, "Connect call failed ('127.0.0.1', 1)"), "Connection refused"),
+        (
+            OSError("Multiple exceptions: [Errno 111] Connect call failed ('::1', 1), [Errno 111] Connect call failed"),
+            "Connection refused",
+        ),
+        (OSError("Multiple exceptions: [Errno 111] a, [Errno 113] b"), "Connection refused, No route to host"),
+        (socket.gaierror(-2, "Name or service not known"), "Name or service not known"),
+    ],
+)
+def test_why_there_is_no_connection_is_told_in_the_words_of_the_system(
+    failure: OSError, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object, **__: object) -> None:
+        raise failure
+
+    monkeypatch.setattr(asyncio, "open_connection", fail)
+    with pytest.raises(KafkaError) as raised:
+        asyncio.run(Connection.open("somewhere:1"))
+    assert raised.value.message == f"cannot connect to somewhere:1: {reason}; is the broker running?"
 
 
 def test_retriable_errors_are_retried_and_others_are_not() -> None:
