@@ -7,10 +7,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from barnabas.cli import cluster_arguments, completion, standard_output
+from barnabas.cli import cluster_arguments, completion
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.command_parser import CommandParser
-from barnabas.cli.standard_output import OutputError
+from barnabas.kernel import standard_output
+from barnabas.kernel.standard_output import OutputError
 
 # As the shells count: a command line or a setting that makes no sense.
 EXIT_USAGE = 2

@@ -8,10 +8,10 @@ import signal
 import sys
 from pathlib import Path
 
-from barnabas.cli import standard_output
-from barnabas.cli.standard_output import OutputError
+from barnabas.kernel import standard_output
 from barnabas.kernel.data_directory import DataDirectory
 from barnabas.kernel.logging import configure
+from barnabas.kernel.standard_output import OutputError
 from barnabas.platform import Platform, PlatformError, ServiceCommand
 from barnabas.services import SERVICES
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Final, cast
 
+from barnabas.kernel import standard_output
+from barnabas.kernel.standard_output import OutputError
 from barnabas.wire.errors import KafkaError
 from core_broker.tools.java.java_errors import message_of
-from core_broker.tools.shell import output
 from core_broker.tools.shell.exits import FAILURE, INTERRUPTED, ToolError, ToolExit, UsageError
-from core_broker.tools.shell.output import OutputError
 
 MODULES: Final = {
     "kafka-broker-api-versions": "broker_api_versions",
@@ -48,7 +48,7 @@ def main() -> int:
 
 def run_script(name: str, arguments: Sequence[str]) -> int:
     """As `call`, in a process that is the tool's alone."""
-    output.mark_failures()
+    standard_output.install()
     return call(name, arguments)
 
 
@@ -59,27 +59,14 @@ def call(name: str, arguments: Sequence[str]) -> int:
         return FAILURE
     try:
         status = _run(name, arguments)
-        _flush()
-    except BrokenPipeError:
-        # The reader of our output has gone, as with `kafka-topics --list | head`: nothing is left to say, not even at exit.
-        _discard_output()
-        return FAILURE
+        standard_output.flush()
     except OutputError as error:
-        _discard_output()
-        print(f"cannot write the output: {error.strerror}", file=sys.stderr)
+        standard_output.discard()
+        # When the reader has gone, as with `kafka-topics --list | head`, nothing is left to say.
+        if not error.reader_gone:
+            print(error, file=sys.stderr)
         return FAILURE
     return status
-
-
-def _flush() -> None:
-    # Without a standard output, as with `>&-`, there is nothing to flush.
-    if sys.stdout is not None:
-        sys.stdout.flush()
-
-
-def _discard_output() -> None:
-    """What is left in the buffer goes nowhere, so that the flush at exit cannot fail."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(name: str, arguments: Sequence[str]) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Sequence
 from typing import Final
 
+from barnabas.kernel import standard_output
+from barnabas.kernel.standard_output import OutputError
 from barnabas.wire.client import Client
 from barnabas.wire.errors import KafkaError
 from core_broker.tools.admin.client_config import ClientConfig
@@ -129,8 +130,10 @@ class ConsoleConsumer:
         try:
             self._out.write(self._pending)
             self._out.flush()
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OutputError as error:
+            if not error.reader_gone:
+                raise
+            standard_output.discard()
             print("Unable to write to standard out, closing consumer.", file=sys.stderr)
             return False
         return True

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from barnabas.kernel.standard_output import OutputError
 from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
 from core_broker.tools.admin.client_config import ClientConfig, load_properties
@@ -69,7 +70,7 @@ class Run:
         self._stats = ProducerStats(plan.records, plan.interval_ms, sys.stdout, _now_ms)
         self._steady: ProducerStats | None = None
         self._retries = self._errors = self._sent_bytes = 0
-        self._failure: OSError | None = None
+        self._failure: OutputError | None = None
 
     async def run(self) -> int:
         plan = self._plan
@@ -156,7 +157,7 @@ class Run:
     def _settled(self, batch: ProducerBatch) -> None:
         try:
             self._count(batch)
-        except OSError as error:
+        except OutputError as error:
             # The figures could not be printed. This is a task of the producer: whoever sends must hear of it.
             self._failure = error
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from core_broker.tools.java.durations import parse_duration_ms
+from core_broker.tools.shell.typed_properties import Attributes, parsed
 
 READ_COMMITTED: Final = "read_committed"
 CLASSIC: Final = "classic"
@@ -88,17 +89,11 @@ class ConsumerSettings:
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> "ConsumerSettings":
         """Settings from Java's property names. Names of no meaning here are kept in `properties` and do nothing."""
-        values: dict[str, Any] = {}
-        for name, (attribute, parse) in _PROPERTIES.items():
-            if name in properties:
-                try:
-                    values[attribute] = parse(properties[name])
-                except ValueError as error:
-                    raise ValueError(f"Invalid value {properties[name]} for configuration {name}: {error}") from None
+        values = parsed(properties, _PROPERTIES)
         return cls(**values, properties=dict(properties))
 
 
-_PROPERTIES: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
+_PROPERTIES: Final[Attributes] = {
     "group.id": ("group_id", str),
     "group.instance.id": ("instance_id", str),
     "group.protocol": ("group_protocol", _one_of(CLASSIC, CONSUMER)),

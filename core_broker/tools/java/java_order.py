@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Final, TypeVar
 
+from core_broker.coordinators.java_hash import java_hash
+
 DEFAULT_CAPACITY: Final = 16
 
 K = TypeVar("K", bound=Hashable)
@@ -12,11 +14,7 @@ K = TypeVar("K", bound=Hashable)
 
 def hash_code(text: str) -> int:
     """`String.hashCode`, without its sign."""
-    result = 0
-    units = text.encode("utf-16-be", "surrogatepass")
-    for position in range(0, len(units), 2):
-        result = (result * 31 + (units[position] << 8) + units[position + 1]) & 0xFFFFFFFF
-    return result
+    return java_hash(text) & 0xFFFFFFFF
 
 
 def partition_hash_code(partition: tuple[str, int]) -> int:

@@ -1,10 +1,11 @@
 """The settings of a producer under the names that Kafka's Java client gives them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from barnabas.wire.compression import Compression
+from core_broker.tools.shell.typed_properties import Attributes, parsed
 
 ACKS_ALL: Final = -1
 # More would let a broker forget sequence numbers that it may still be asked about.
@@ -69,13 +70,7 @@ class ProducerSettings:
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> "ProducerSettings":
         """Settings from Java's property names. Names of no meaning here are kept in `properties` and do nothing."""
-        values: dict[str, Any] = {}
-        for name, (attribute, parse) in _PROPERTIES.items():
-            if name in properties:
-                try:
-                    values[attribute] = parse(properties[name])
-                except ValueError as error:
-                    raise ValueError(f"Invalid value {properties[name]} for configuration {name}: {error}") from None
+        values = parsed(properties, _PROPERTIES)
         levels = {codec: properties.get(f"compression.{codec.name.lower()}.level") for codec in Compression}
         values["compression_levels"] = {int(codec): int(level) for codec, level in levels.items() if level is not None}
         _settle_idempotence(values, properties)
@@ -107,7 +102,7 @@ def _settle_idempotence(values: dict[str, Any], properties: Mapping[str, str]) -
         raise ValueError("Cannot set a transactional.id without also enabling idempotence.")
 
 
-_PROPERTIES: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
+_PROPERTIES: Final[Attributes] = {
     "acks": ("acks", _acks),
     "batch.size": ("batch_bytes", _number),
     "linger.ms": ("linger_ms", _number),

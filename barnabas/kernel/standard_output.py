@@ -28,16 +28,20 @@ class _Descriptor(io.FileIO):
 def install() -> None:
     """Let a failed write to standard output raise OutputError, unless a program has put something else in its place."""
     now = sys.__stdout__
-    if now is None or sys.stdout is not now:
+    if not isinstance(now, io.TextIOWrapper) or sys.stdout is not now:
         return
     raw = _Descriptor(now.fileno(), "w", closefd=False)
     sys.stdout = io.TextIOWrapper(
-        io.BufferedWriter(raw), encoding=now.encoding, errors=now.errors, line_buffering=now.isatty()
+        io.BufferedWriter(raw),
+        encoding=now.encoding,
+        errors=now.errors,
+        # What was unbuffered is still seen line by line.
+        line_buffering=now.line_buffering or now.write_through,
     )
 
 
 def flush() -> None:
-    """Write what waits, while a failure can still be told: at exit it is too late."""
+    """Write what waits, while a failure can still be told: at exit it is too late. With `>&-` there is nothing to write to."""
     if sys.stdout is not None:
         sys.stdout.flush()
 
