@@ -1,0 +1,1 @@
+"""What every HTTP service shares: the server, routing, requests and answers, errors, limits and metrics."""

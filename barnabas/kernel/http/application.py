@@ -1,0 +1,198 @@
+"""From a request to its answer: routing, limits, errors, and what every answer carries."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from barnabas.kernel.http.answer_cache import AnswerCache, Key
+from barnabas.kernel.http.body_budget import RETRY_AFTER_S, SERVICE_UNAVAILABLE, BodyBudget
+from barnabas.kernel.http.compression import compress
+from barnabas.kernel.http.cross_origin import CrossOrigin
+from barnabas.kernel.http.error_answers import ErrorAnswers
+from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.extra_headers import ExtraHeader
+from barnabas.kernel.http.metrics import RequestMetrics, RouteMetrics
+from barnabas.kernel.http.principal import Authorizer, allow_all
+from barnabas.kernel.http.request import BodyLimits, Request
+from barnabas.kernel.http.request_id import HEADER as REQUEST_ID
+from barnabas.kernel.http.request_id import RequestIds
+from barnabas.kernel.http.router import Router
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+logger = logging.getLogger(__name__)
+
+OK: Final = 200
+CLIENT_CLOSED: Final = 499
+"""Counted for clients that left before they had sent their request or read a streamed answer; nobody reads it."""
+REQUEST_TIMEOUT: Final = 408
+NO_SNIFF: Final = (b"x-content-type-options", b"nosniff")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimits:
+    in_flight_max: int = 1000
+    """Requests that may wait for their answers at once; more are told to come back."""
+    max_s: float = 60.0
+    """How long a request may take in all."""
+    body: BodyLimits = field(default_factory=BodyLimits)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the operator decides for every route alike."""
+
+    limits: RequestLimits = field(default_factory=RequestLimits)
+    cross_origin: CrossOrigin = field(default_factory=CrossOrigin)
+    extra_headers: Sequence[ExtraHeader] = ()
+    authorizer: Authorizer = allow_all
+    authorize_options: bool = False
+    """Whether the authorizer is asked for OPTIONS requests, too; browsers send them without credentials."""
+    access_log: bool = False
+
+
+class Application:
+    """The ASGI application of a service."""
+
+    def __init__(
+        self,
+        router: Router,
+        metrics: RequestMetrics,
+        *,
+        errors: ErrorAnswers,
+        cache: AnswerCache,
+        policy: Policy,
+    ) -> None:
+        self._router = router
+        self._metrics = metrics
+        self._errors = errors
+        self._cache = cache
+        self._policy = policy
+        self._ids = RequestIds()
+        self._bodies = BodyBudget(policy.limits.body.total_max_bytes)
+        # Who may see an answer is the authorizer's to say, each time.
+        self._answers_are_for_all = policy.authorizer is allow_all
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started_s = perf_counter()
+        request_id = self._ids.take(_sent_id(scope["headers"]))
+        key = None
+        if scope["method"] == "GET" and self._answers_are_for_all:
+            key = self._cache.key(scope)
+            hit = self._cache.get(key)
+            if hit is not None:
+                headers = [*hit.headers, (REQUEST_ID, request_id)]
+                await send({"type": "http.response.start", "status": hit.status, "headers": headers})
+                await send(hit.body)
+                self._count(scope, hit.metrics, hit.status, started_s)
+                return
+        request = Request(scope, receive, request_id.decode(), self._policy.limits.body, self._bodies)
+        self._metrics.in_flight += 1
+        try:
+            status = await self._serve(request, key, send)
+        finally:
+            self._metrics.in_flight -= 1
+            request.release()
+        self._count(scope, self._metrics.of(request.method, request.route), status, started_s)
+
+    async def _serve(self, request: Request, key: Key | None, send: Send) -> int:
+        """Answers and returns the status."""
+        generation = self._cache.generation
+        try:
+            response = await self._answer(request)
+        except ClientDisconnect:
+            return CLIENT_CLOSED
+        await self._finish(request, response)
+        route = request.route
+        if key is not None and route is not None and route.cached and response.status_code == OK:
+            self._cache.put(key, generation, response, self._metrics.of(request.method, route))
+        response.raw_headers.append((REQUEST_ID, request.id.encode()))
+        try:
+            await response(request.scope, request.receive, send)
+        except ClientDisconnect:
+            return CLIENT_CLOSED
+        except Exception:
+            # Its head is out already: the client has what was sent so far, and we have the log.
+            logger.exception("request %s: the answer broke off", request.id)
+        return response.status_code
+
+    async def _answer(self, request: Request) -> Response:
+        try:
+            return await self._handle_in_time(request)
+        except ClientDisconnect:
+            raise
+        except asyncio.CancelledError:
+            # The loop ends, and this task with it, as soon as the client knows.
+            return self._errors.answer(request, HttpError(SERVICE_UNAVAILABLE, "the service is stopping"))
+        except Exception as problem:  # noqa: BLE001 - every error becomes an answer, and unknown ones are logged there
+            return self._errors.answer(request, problem)
+
+    async def _handle_in_time(self, request: Request) -> Response:
+        limits = self._policy.limits
+        if self._metrics.in_flight > limits.in_flight_max:
+            raise HttpError(
+                SERVICE_UNAVAILABLE,
+                f"more than {limits.in_flight_max} requests are under way; try again later",
+                headers={"retry-after": RETRY_AFTER_S},
+            )
+        deadline = asyncio.timeout(limits.max_s)
+        try:
+            async with deadline:
+                return await self._handle(request)
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            raise _late(request, limits.max_s) from None
+
+    async def _handle(self, request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return await self._options(request)
+        request.route, parameters = self._router.find(request.method, request.raw_path)
+        request.scope["path_params"] = parameters
+        await self._policy.authorizer(request)
+        return await request.route.handler(request)
+
+    async def _options(self, request: Request) -> Response:
+        if self._policy.authorize_options:
+            await self._policy.authorizer(request)
+        preflight = self._policy.cross_origin.preflight(request)
+        if preflight is not None:
+            return preflight
+        return Response(headers={"allow": ", ".join(self._router.allowed(request.raw_path))})
+
+    async def _finish(self, request: Request, response: Response) -> None:
+        """Gives the answer everything that answers carry, but for the id of the request, which no other may share."""
+        await compress(request, response)
+        response.raw_headers.append(NO_SNIFF)
+        self._policy.cross_origin.mark(request, response)
+        for extra in self._policy.extra_headers:
+            extra.put(response.headers)
+
+    def _count(self, scope: Scope, metrics: RouteMetrics, status: int, started_s: float) -> None:
+        seconds = perf_counter() - started_s
+        metrics.count(status, seconds)
+        if self._policy.access_log:
+            client = scope["client"][0] if scope["client"] else "-"
+            logger.info("%s %s %r %d %.1f ms", client, scope["method"], scope["raw_path"], status, 1000 * seconds)
+
+
+def _sent_id(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:
+    for name, value in headers:
+        if name == REQUEST_ID:
+            return value
+    return None
+
+
+def _late(request: Request, limit_s: float) -> HttpError:
+    if request.awaits_body:
+        return HttpError(REQUEST_TIMEOUT, f"the body of the request was not whole after {limit_s:g} s")
+    return HttpError(SERVICE_UNAVAILABLE, f"the request was not done after {limit_s:g} s; it may still take effect")

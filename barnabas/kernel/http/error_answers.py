@@ -1,0 +1,47 @@
+"""The one place where an exception becomes a status and `{"error_code": …, "message": …}`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from barnabas.kernel.http.answers import JSON_TYPE, json_answer
+from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.request import Request
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+logger = logging.getLogger(__name__)
+
+INTERNAL_ERROR: Final = 500
+
+Translate: TypeAlias = Callable[[Exception], HttpError | None]
+"""How a service names its own exceptions; None for those that it does not know."""
+ChooseType: TypeAlias = Callable[[Request], str]
+"""The content type of an error, by what the client accepts."""
+
+
+def translate_nothing(_problem: Exception) -> None:
+    return None
+
+
+def always_json(_request: Request) -> str:
+    return JSON_TYPE
+
+
+class ErrorAnswers:
+    """Turns exceptions into answers. What the service does not know is logged with its traceback, and told without it."""
+
+    def __init__(self, translate: Translate = translate_nothing, choose_type: ChooseType = always_json) -> None:
+        self._translate = translate
+        self._choose_type = choose_type
+
+    def answer(self, request: Request, problem: Exception) -> Response:
+        error = problem if isinstance(problem, HttpError) else self._translate(problem)
+        if error is None:
+            logger.error("request %s failed: %s %r", request.id, request.method, request.raw_path, exc_info=problem)
+            error = HttpError(INTERNAL_ERROR, f"Internal server error; the log tells more of request {request.id}")
+        body = {"error_code": error.code, "message": error.message}
+        return json_answer(body, error.status, media_type=self._choose_type(request), headers=error.headers)
