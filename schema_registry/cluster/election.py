@@ -1,0 +1,217 @@
+"""Electing the one instance that writes, with Kafka's group protocol, together with Confluent's and Karapace's instances."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import orjson
+
+from barnabas.wire.client import Client
+from barnabas.wire.membership import Generation, GroupMember, GroupSettings, MemberOffer
+from schema_registry.cluster.assignment import DUPLICATE_URLS, NO_ERROR, Assignment, elect
+from schema_registry.cluster.identity import Identity
+from schema_registry.store.failures import Fenced
+from schema_registry.store.recovery import Recovery
+
+PROTOCOL_TYPE: Final = "sr"
+PROTOCOL: Final = "v0"
+STOP_TIMEOUT_S: Final = 5.0
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionSettings:
+    """The group that elects, and its timing. `sticky`: a leader stays until it leaves, whoever joins."""
+
+    group_id: str = "schema-registry"
+    session_timeout_ms: int = 10_000
+    rebalance_timeout_ms: int = 300_000
+    heartbeat_interval_ms: int = 3_000
+    sticky: bool = False
+
+
+class Election:
+    """This instance's part in the group, for as long as it runs; no failure ends it.
+
+    `on_elected` prepares this instance to write, and is called again if it fails; only when it has returned does the
+    instance lead. `on_deposed` ends that; it may come while `on_elected` still works, which is cancelled then.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        identity: Identity,
+        settings: ElectionSettings,
+        *,
+        on_elected: Callable[[], Awaitable[None]],
+        on_deposed: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.leader: Identity | None = None
+        """Who takes writes now; None while that is not settled, or when nobody may lead."""
+        self._client = client
+        self._identity = identity
+        self._settings = settings
+        self._on_elected = on_elected
+        self._on_deposed = on_deposed
+        self._member: GroupMember | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._preparing: asyncio.Task[None] | None = None
+        self._settled = asyncio.Event()
+        self._recovery = Recovery(f"electing a leader in group {settings.group_id}", _logger)
+        self._assignment: Assignment | None = None
+        self._refused = False
+
+    @property
+    def is_leader(self) -> bool:
+        return self.leader is not None and self._preparing is not None
+
+    @property
+    def healthy(self) -> bool:
+        """Whether this instance takes part in the group, and the group has settled."""
+        takes_part = self._task is not None and not self._task.done() and self._assignment is not None
+        return takes_part and self._settled.is_set() and self.error is None
+
+    @property
+    def error(self) -> str | None:
+        if self._assignment is not None and self._assignment.error != NO_ERROR:
+            return _meaning(self._assignment.error)
+        return self._recovery.error
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._run(), name="elect a leader")
+
+    async def stop(self) -> None:
+        """Leave the group, so that another instance can lead at once."""
+        if self._task is None:
+            return
+        await self._step_down()
+        if self._member is not None and self._recovery.error is None:
+            self._member.stop()
+            await asyncio.wait([self._task], timeout=STOP_TIMEOUT_S)
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    def rejoin(self) -> None:
+        """Step down and elect anew, as when the log has refused this instance."""
+        self._refused = True
+        if self._member is not None:
+            self._member.rejoin()
+
+    async def settle(self, timeout_ms: int) -> bool:
+        """Wait until the group has settled; False when it has not in time."""
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                await self._settled.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _run(self) -> None:
+        settings = self._settings
+        group = GroupSettings(
+            settings.group_id,
+            PROTOCOL_TYPE,
+            settings.session_timeout_ms,
+            settings.rebalance_timeout_ms,
+            settings.heartbeat_interval_ms,
+        )
+        try:
+            while True:
+                self._member = GroupMember(self._client, group, self)
+                try:
+                    await self._member.run()
+                except Exception as failure:  # noqa: BLE001 - whatever it is, an instance must not drop out of elections
+                    await self._recovery.after(failure)
+                else:
+                    return
+        finally:
+            await self._step_down()
+
+    # --- what the group asks of its members ---
+
+    def protocols(self) -> Sequence[tuple[str, bytes]]:
+        leads = self._settings.sticky and self._preparing is not None
+        return [(PROTOCOL, replace(self._identity, leads=leads).encode())]
+
+    def assign(self, protocol: str, members: Sequence[MemberOffer]) -> Mapping[str, bytes]:
+        identities = {}
+        for member in members:
+            try:
+                identities[member.member_id] = Identity.from_json(orjson.loads(member.metadata))
+            except ValueError as error:
+                _logger.warning("member %s of the group cannot lead: %s", member.member_id, error)
+        assignment = elect(identities, sticky=self._settings.sticky).encode()
+        return {member.member_id: assignment for member in members}
+
+    async def on_assigned(self, generation: Generation) -> None:
+        assignment = Assignment.parse(generation.assignment)
+        self._assignment = assignment
+        self._recovery.succeeded()
+        if assignment.error != NO_ERROR:
+            _logger.error("no leader: %s", _meaning(assignment.error))
+            await self._step_down()
+        elif assignment.leader_id == generation.member_id:
+            self._step_up()
+        else:
+            await self._step_down()
+            self.leader = assignment.leader
+            self._settled.set()
+            self._report()
+
+    async def on_revoked(self, generation: Generation) -> None:
+        self._assignment = None
+        # A sticky leader goes on through the rebalance, as the others expect it to.
+        if not self._settings.sticky or self._refused or self._preparing is None:
+            await self._step_down()
+
+    # --- leading ---
+
+    def _step_up(self) -> None:
+        if self._preparing is None:
+            self._preparing = asyncio.create_task(self._prepare(), name="prepare to lead")
+
+    async def _prepare(self) -> None:
+        recovery = Recovery("preparing to lead", _logger)
+        while True:
+            try:
+                await self._on_elected()
+            except Fenced:
+                self.rejoin()
+                return
+            except Exception as failure:  # noqa: BLE001 - an elected instance that gives up would leave no leader at all
+                await recovery.after(failure)
+            else:
+                break
+        self.leader = replace(self._identity, leads=True)
+        self._settled.set()
+        self._report()
+
+    async def _step_down(self) -> None:
+        self.leader = None
+        self._refused = False
+        self._settled.clear()
+        preparing, self._preparing = self._preparing, None
+        if preparing is not None:
+            preparing.cancel()
+            await asyncio.gather(preparing, return_exceptions=True)
+            await self._on_deposed()
+
+    def _report(self) -> None:
+        if self.leader is None:
+            _logger.warning("no instance of group %s may lead: reads work, writes do not", self._settings.group_id)
+        else:
+            _logger.info("group %s is led by %s", self._settings.group_id, self.leader.url)
+
+
+def _meaning(error: int) -> str:
+    if error == DUPLICATE_URLS:
+        return (
+            "several instances of the group have the same URL, so that writes cannot be forwarded; "
+            "give each a host.name and listeners of its own"
+        )
+    return f"the group's leader reports error {error}, which is not known"

@@ -1,0 +1,48 @@
+"""Who an instance is, as it tells the others of its group. Confluent's and Karapace's instances read the same JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Where an instance is reached, whether it may lead, and whether it says that it leads already."""
+
+    scheme: str
+    host: str
+    port: int
+    eligible: bool = True
+    leads: bool = False
+
+    @property
+    def url(self) -> str:
+        return f"{self.scheme}://{self.host}:{self.port}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "version": _VERSION,
+            "host": self.host,
+            "port": self.port,
+            "master_eligibility": self.eligible,
+            "scheme": self.scheme,
+            "leader": self.leads,
+        }
+
+    def encode(self) -> bytes:
+        return orjson.dumps(self.to_json())
+
+    @classmethod
+    def from_json(cls, members: Any) -> Identity:
+        """ValueError when an instance cannot be reached by what it says of itself."""
+        if not isinstance(members, dict):
+            raise ValueError(f"a member of the group says {members!r}, which is not who it is")
+        scheme, host, port = members.get("scheme") or "http", members.get("host"), members.get("port")
+        if not isinstance(scheme, str) or not isinstance(host, str) or not isinstance(port, int):
+            raise ValueError(f"a member of the group says that it is at {scheme!r} {host!r} {port!r}")
+        return cls(scheme, host, port, bool(members.get("master_eligibility")), bool(members.get("leader")))

@@ -1,0 +1,145 @@
+"""Forwarding: the leader gets the call as it was made, and its answer comes back as it was given."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from schema_registry.cluster.forwarding import Answer, Call, Forwarder
+from schema_registry.cluster.identity import Identity
+from schema_registry.errors import ForwardingFailed, LeaderUnknown
+from tests.ports import HOST, free_port
+
+HEADERS = {
+    "content-type": "application/vnd.schemaregistry.v1+json",
+    "ACCEPT": "application/json",
+    "Authorization": "Basic YTpi",
+    "X-Request-ID": "r-1",
+    "Confluent-Accept-Unknown-Properties": "true",
+    "Cookie": "secret",
+    "X-Tenant": "t",
+}
+OK = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Barnabas-Offset: 41\r\nContent-Length: 8\r\n\r\n{"id":1}'
+CONFLICT = b"HTTP/1.1 409 Conflict\r\nContent-Type: text/x\r\nContent-Length: 2\r\n\r\nno"
+
+
+class Leader:
+    """An HTTP server that gives one fixed answer, or none, and keeps what it was asked."""
+
+    def __init__(self, answer: bytes | None) -> None:
+        self.asked: list[tuple[str, dict[str, str], bytes]] = []
+        self.connections = 0
+        self.identity = Identity("http", HOST, 0)
+        self._answer = answer
+        self._handlers: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator["Leader"]:
+        async with await asyncio.start_server(self._serve, HOST, 0) as server:
+            self.identity = Identity("http", HOST, server.sockets[0].getsockname()[1])
+            yield self
+            for handler in self._handlers:
+                handler.cancel()
+            await asyncio.gather(*self._handlers, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        handler = asyncio.current_task()
+        assert handler is not None
+        self._handlers.add(handler)
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+                headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
+                body = await reader.readexactly(int(headers.get("content-length", "0")))
+                self.asked.append((head[0], headers, body))
+                if self._answer is not None:
+                    writer.write(self._answer)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+
+def call(headers: Mapping[str, str] = HEADERS) -> Call:
+    return Call(
+        "POST", b"/subjects/a%2Fb%20%C3%A9..%25/versions?normalize=True&x=%2F", headers, b'{"schema":"x"}', "10.0.0.9"
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (OK, Answer(200, "application/json", b'{"id":1}', 41)),
+        (CONFLICT, Answer(409, "text/x", b"no", None)),
+    ],
+)
+def test_a_call_reaches_the_leader_as_it_was_made(answer: bytes, expected: Answer) -> None:
+    async def scenario() -> None:
+        forwarder = Forwarder(further_headers=["X-Tenant"])
+        async with Leader(answer).serving() as leader:
+            assert await forwarder.forward(call(), leader.identity) == expected
+            assert await forwarder.forward(call({"X-Forwarded-For": "10.0.0.1"}), leader.identity) == expected
+            await forwarder.close()
+        line, headers, body = leader.asked[0]
+        assert line == "POST /subjects/a%2Fb%20%C3%A9..%25/versions?normalize=True&x=%2F HTTP/1.1"
+        assert body == b'{"schema":"x"}'
+        kept = {name.lower(): value.lower() for name, value in HEADERS.items() if name != "Cookie"}
+        assert kept.items() <= headers.items()
+        assert "cookie" not in headers
+        assert (headers["x-forward"], headers["x-forwarded-for"]) == ("true", "10.0.0.9")
+        assert leader.asked[1][1]["x-forwarded-for"] == "10.0.0.1, 10.0.0.9"
+        assert leader.connections == 1
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("headers", "leader"),
+    [(HEADERS, None), ({"x-forward": "true"}, Identity("http", HOST, 1))],
+)
+def test_without_a_leader_nothing_is_forwarded(headers: dict[str, str], leader: Identity | None) -> None:
+    async def scenario() -> None:
+        forwarder = Forwarder()
+        with pytest.raises(LeaderUnknown):
+            await forwarder.forward(call(headers), leader)
+        await forwarder.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_leader_that_does_not_answer_is_a_failure_in_time() -> None:
+    async def scenario() -> None:
+        forwarder = Forwarder(timeout_ms=500)
+        async with Leader(None).serving() as leader:
+            with pytest.raises(ForwardingFailed, match=r"Error while forwarding .* to the leader"):
+                await forwarder.forward(call(), leader.identity)
+            assert len(leader.asked) == 1
+            await forwarder.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("answer", [b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort"])
+def test_an_answer_that_breaks_off_is_a_failure(answer: bytes) -> None:
+    async def scenario() -> None:
+        forwarder = Forwarder(timeout_ms=200)
+        async with Leader(answer).serving() as leader:
+            with pytest.raises(ForwardingFailed):
+                await forwarder.forward(call(), leader.identity)
+            await forwarder.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_leader_that_is_gone_is_a_failure() -> None:
+    async def scenario() -> None:
+        forwarder = Forwarder()
+        with pytest.raises(ForwardingFailed, match="onnect"):
+            await forwarder.forward(call(), Identity("http", HOST, free_port()))
+        await forwarder.close()
+
+    asyncio.run(scenario())
