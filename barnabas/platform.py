@@ -11,7 +11,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from queue import Empty, SimpleQueue
@@ -45,11 +45,12 @@ class Timing:
 class ServiceCommand:
     """How a service is started. The first line on its standard output says that it is ready.
 
-    Its standard input is a pipe that nobody writes to: when it closes, the platform is gone and the service must stop.
+    `words` gets the first lines of the services that started before it, by name: they tell where those listen. Its standard input is
+    a pipe that nobody writes to: when it closes, the platform is gone and the service must stop.
     """
 
     name: str
-    words: Sequence[str]
+    words: Callable[[Mapping[str, str]], Sequence[str]]
 
 
 class PlatformError(Exception):
@@ -78,7 +79,10 @@ class Platform:
     ) -> None:
         self._timing = timing or Timing()
         self._events: SimpleQueue[_Event] = SimpleQueue()
-        self._services = [_Supervised(command, show, self._events, self._timing) for command in commands]
+        self._announced: dict[str, str] = {}
+        self._services = [
+            _Supervised(command, show, self._events, self._announced, self._timing) for command in commands
+        ]
 
     def run(self, on_ready: Callable[[], None]) -> None:
         """Start everything, call `on_ready`, and return when all has stopped after `stop`."""
@@ -132,12 +136,19 @@ class _Supervised(threading.Thread):
     """One service: its process, and the thread that keeps it running."""
 
     def __init__(
-        self, command: ServiceCommand, show: Callable[[str], None], events: SimpleQueue[_Event], timing: Timing
+        self,
+        command: ServiceCommand,
+        show: Callable[[str], None],
+        events: SimpleQueue[_Event],
+        announced: dict[str, str],
+        timing: Timing,
     ) -> None:
         super().__init__(name=command.name, daemon=True)
         self._command = command
         self._show = show
         self._events = events
+        # Shared by the threads of all services; each writes its own entry alone.
+        self._announced = announced
         self._timing = timing
         self._process: subprocess.Popen[bytes] | None = None
         # Guards the step from "shall it run?" to "it runs", so that no process is started behind the back of `terminate`.
@@ -186,7 +197,10 @@ class _Supervised(threading.Thread):
             try:
                 # A session of its own: Ctrl-C reaches us alone, and we stop the services in order.
                 process = subprocess.Popen(
-                    self._command.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+                    self._command.words(self._announced),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    start_new_session=True,
                 )
             except OSError as error:
                 return False, f"could not be started ({error})"
@@ -196,9 +210,11 @@ class _Supervised(threading.Thread):
         with process:
             assert process.stdout is not None
             while line := process.stdout.readline(LINE_MAX_BYTES):
-                self._show(line.decode(errors="replace").rstrip("\n"))
+                text = line.decode(errors="replace").rstrip("\n")
+                self._show(text)
                 if not ready:
                     ready = True
+                    self._announced[self.name] = text
                     self._events.put(_Event(_Report.READY, self.name))
             process.wait()
         return ready, _describe_end(process.returncode)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 from typing import TypeAlias, cast
 
+from barnabas.kernel.environment import KAFKA_PREFIX
 from barnabas.kernel.service_settings import SERVICE_SETTINGS
 from barnabas.kernel.settings import Catalogue, Origin, Setting, Settings, Source, resolve
 
@@ -30,15 +33,21 @@ class Service:
     """One service: where its settings and its entry point are, and what we choose for it.
 
     `folder_settings` name its data folder, the strongest first: when none is given, the first becomes the service's folder in the data
-    directory. `chosen` are values that we prefer to the defaults of the catalogue, each with the reason.
+    directory. `chosen` are values that we prefer to the defaults of the catalogue, each with the reason, and `chosen_in_platform` those
+    for a service among the others of `barnabas up`. `image_prefix` begins the environment variables of the container image that it can replace. `packages` are what its extra installs. `broker_setting` is told
+    where the platform's own broker listens.
     """
 
     name: str
     summary: str
     catalogue_at: str
     run_at: str
-    folder_settings: tuple[str, ...]
+    folder_settings: tuple[str, ...] = ()
     chosen: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    chosen_in_platform: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    image_prefix: str = KAFKA_PREFIX
+    packages: tuple[str, ...] = ()
+    broker_setting: str | None = None
 
     def catalogue(self) -> Catalogue[Setting]:
         """Return every setting of the service, with those that all services share."""
@@ -50,14 +59,22 @@ class Service:
     def run(self, settings: Settings, announce: Announce) -> int:
         return cast("Run", _load(self.run_at))(settings.over(self.own_catalogue()), announce)
 
-    def resolve(self, flags: Mapping[str, str], environ: Mapping[str, str], file: Path | None) -> Resolved:
-        """Read the service's settings, and fill in what follows from our own choices and from the data directory."""
-        settings = resolve(self.catalogue(), flags, environ, file)
-        for name, (text, reason) in self.chosen.items():
+    def resolve(
+        self, flags: Mapping[str, str], environ: Mapping[str, str], file: Path | None, *, platform: bool = False
+    ) -> Resolved:
+        """Read the service's settings, and fill in what follows from our own choices and from the data directory.
+
+        In a `platform`, all services read the same flags, variables and file.
+        """
+        catalogue = self.catalogue()
+        place = _Placement(self, catalogue, platform=platform).own_name
+        settings = resolve(catalogue, flags, environ, file, image_prefix=self.image_prefix, place=place)
+        chosen = {**self.chosen, **self.chosen_in_platform} if platform else self.chosen
+        for name, (text, reason) in chosen.items():
             if not settings.is_given(name):
                 value = settings.catalogue[name].parse(text)
                 settings = settings.replaced(name, value, Source(Origin.DEFAULT, f"default, {reason}"))
-        if not self._lies_in_data_directory(settings):
+        if not self.folder_settings or not self._lies_in_data_directory(settings):
             return Resolved(settings, None)
         folder = Path(settings.text("data.dir"))
         name = self.folder_settings[0]
@@ -65,10 +82,47 @@ class Service:
         value = settings.catalogue[name].parse(str(folder / self.name))
         return Resolved(settings.replaced(name, value, Source(source.origin, f"data.dir, {source}")), folder)
 
+    def missing_packages(self) -> list[str]:
+        """What the service needs and is not installed."""
+        return [name for name in self.packages if find_spec(name) is None]
+
     def _lies_in_data_directory(self, settings: Settings) -> bool:
         """A folder that is named for the service wins, unless data.dir is set closer to the user (a flag over a file)."""
         given = [settings.source(name).origin.value for name in self.folder_settings if settings.is_given(name)]
         return not given or settings.source("data.dir").origin.value > max(given)
+
+
+@dataclass(frozen=True, slots=True)
+class _Placement:
+    """Which names that somebody wrote are meant for a service: `registry.listeners`, or just `listeners` where that is clear."""
+
+    service: Service
+    catalogue: Catalogue[Setting]
+    platform: bool
+
+    def own_name(self, name: str) -> str | None:
+        prefix = f"{self.service.name}."
+        exact = name.removeprefix(prefix)
+        if self.service is not BROKER and exact != name and self.catalogue.find(exact) is not None:
+            return exact
+        if self.catalogue.find(name) is not None:
+            return None if self.platform and self._is_claimed(name) else name
+        return None if self._is_known_elsewhere(name) else name
+
+    def _is_claimed(self, name: str) -> bool:
+        """In a platform a plain name means the first service that knows it; what all services share means all."""
+        if SERVICE_SETTINGS.find(name) is not None:
+            return False
+        earlier = takewhile(lambda other: other is not self.service, SERVICES.values())
+        return any(other.own_catalogue().find(name) is not None for other in earlier)
+
+    def _is_known_elsewhere(self, name: str) -> bool:
+        first, _, rest = name.partition(".")
+        for other in SERVICES.values():
+            catalogue = other.catalogue()
+            if catalogue.find(name) is not None or (other.name == first and catalogue.find(rest) is not None):
+                return True
+        return False
 
 
 def _load(at: str) -> object:
@@ -84,6 +138,18 @@ BROKER = Service(
     folder_settings=("log.dirs", "log.dir"),
     # Kafka listens on every interface; without authentication that is for those who ask for it.
     chosen={"listeners": ("PLAINTEXT://127.0.0.1:9092", "this machine only")},
+    # The wait is for clusters, in which many members of a group start at once; Kafka's own file for a first try sets it so, too.
+    chosen_in_platform={"group.initial.rebalance.delay.ms": ("0", "no cluster")},
 )
 
-SERVICES: Mapping[str, Service] = {service.name: service for service in (BROKER,)}
+REGISTRY = Service(
+    name="registry",
+    summary="the Schema Registry",
+    catalogue_at="schema_registry.settings:REGISTRY_CATALOGUE",
+    run_at="schema_registry.main:run",
+    image_prefix="SCHEMA_REGISTRY_",
+    packages=("google.protobuf", "granian", "httpx", "jsonschema_rs", "orjson", "starlette"),
+    broker_setting="bootstrap.servers",
+)
+
+SERVICES: Mapping[str, Service] = {service.name: service for service in (BROKER, REGISTRY)}

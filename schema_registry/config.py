@@ -92,9 +92,9 @@ class Config:
 
 
 def _text(value: object, member: str) -> str:
-    if not isinstance(value, str):
+    if isinstance(value, (dict, list)):
         raise InvalidMember(f"{member} must be a text, not {value!r}")
-    return value
+    return str(value)
 
 
 def _boolean(value: object, member: str) -> bool:

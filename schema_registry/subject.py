@@ -80,7 +80,7 @@ def is_valid(text: str, *, scope: bool = False) -> bool:
     subject = Subject.parse(text)
     if subject.name in _RESERVED_SUBJECTS:
         return False
-    return scope or subject.context != GLOBAL_CONTEXT
+    return scope or subject.context not in (GLOBAL_CONTEXT, WILDCARD)
 
 
 def context_prefix(text: str) -> str:

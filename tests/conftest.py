@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
+import hypothesis
 import pytest
 
 from tests.broker import QUICK_GROUPS, BarnabasBroker, BrokerProcess
@@ -14,11 +15,17 @@ from tests.oracle import ApacheKafka
 from tests.ports import free_port
 from tests.provision import jars
 from tests.provision import java as java_runtime
+from tests.registry import RegistryProcess
+from tests.service_process import ServiceProcess
 
 BROKERS = ("ours", "kafka")
 TOPIC_NAME_CHARACTERS = 180
 
-Broker = TypeVar("Broker", bound=BrokerProcess)
+# How long an example takes depends on what else the machine does.
+hypothesis.settings.register_profile("house", deadline=None)
+hypothesis.settings.load_profile("house")
+
+Service = TypeVar("Service", bound=ServiceProcess)
 StartBroker = Callable[..., BarnabasBroker]
 
 
@@ -73,6 +80,23 @@ def barnabas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BarnabasBroke
 
 
 @pytest.fixture(scope="session")
+def registry(barnabas: BarnabasBroker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RegistryProcess]:
+    """Our registry on our broker. Tests share it: each takes subjects or contexts of its own."""
+    yield from _running(RegistryProcess(tmp_path_factory.mktemp("registry"), barnabas.address))
+
+
+@pytest.fixture(scope="session")
+def registry_url(registry: RegistryProcess) -> str:
+    return registry.url
+
+
+@pytest.fixture(scope="session")
+def registry_on_kafka(apache_kafka: ApacheKafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RegistryProcess]:
+    """Our registry on Apache Kafka."""
+    yield from _running(RegistryProcess(tmp_path_factory.mktemp("registry-on-kafka"), apache_kafka.address))
+
+
+@pytest.fixture(scope="session")
 def broker(request: pytest.FixtureRequest) -> BrokerProcess:
     """The broker under test: ours, or Apache Kafka with `--broker kafka`. Tests share it and must not stop it."""
     found = request.getfixturevalue({"ours": "barnabas", "kafka": "apache_kafka"}[request.param])
@@ -120,7 +144,7 @@ def _provide(wanted: jars.JarSet) -> Path:
         pytest.skip(str(error))
 
 
-def _running(broker: Broker) -> Iterator[Broker]:
-    broker.start()
-    yield broker
-    broker.stop()
+def _running(service: Service) -> Iterator[Service]:
+    service.start()
+    yield service
+    service.stop()

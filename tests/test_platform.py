@@ -52,7 +52,8 @@ FAILING = "import sys; sys.exit(4)"
 
 
 def command(name: str, program: str, *words: object) -> ServiceCommand:
-    return ServiceCommand(name, [sys.executable, "-c", program, name, *(str(word) for word in words)])
+    line = [sys.executable, "-c", program, name, *(str(word) for word in words)]
+    return ServiceCommand(name, lambda _announced: line)
 
 
 class Running:
@@ -144,7 +145,7 @@ def test_a_service_that_never_becomes_ready_ends_the_platform(tmp_path: Path) ->
 
 
 def test_a_program_that_does_not_exist_ends_the_platform() -> None:
-    running = Running(ServiceCommand("broker", ["/nonexistent/program"]))
+    running = Running(ServiceCommand("broker", lambda _announced: ["/nonexistent/program"]))
     running.wait_until_over()
     assert "broker could not be started" in str(running.error)
 

@@ -6,12 +6,13 @@ import argparse
 import os
 from typing import Any, Final
 
+from barnabas.cli import schemas_arguments
 from barnabas.cli.command_parser import whole_number
 from barnabas.cli.output import FORMS, TABLE
 
 DEFAULT_SERVER: Final = "127.0.0.1:9092"
 SERVER_VARIABLE: Final = "KAFKA_BOOTSTRAP_SERVERS"
-COMMANDS: Final = ("topics", "produce", "consume", "groups", "configs")
+COMMANDS: Final = ("topics", "produce", "consume", "groups", "configs", "schemas")
 
 Commands = Any  # what argparse calls _SubParsersAction
 
@@ -22,6 +23,7 @@ def add_commands(commands: Commands) -> None:
     _add_consume(commands)
     _add_groups(commands)
     _add_configs(commands)
+    schemas_arguments.add_command(commands)
 
 
 def _add_topics(commands: Commands) -> None:
@@ -68,6 +70,13 @@ def _add_produce(commands: Commands) -> None:
         "--compression", choices=("none", "gzip", "snappy", "lz4", "zstd"), default="none", help="codec (none)"
     )
     one.add_argument("--create", action="store_true", help="let the broker create the topic if it is not there")
+    for part in ("value", "key"):
+        one.add_argument(
+            f"--{part}-schema",
+            metavar="SCHEMA",
+            help=f"encode {part}s with a schema: an id, SUBJECT, SUBJECT:VERSION or a file, which is registered",
+        )
+    schemas_arguments.add_registry(one)
     one.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the producer, as linger.ms=0"
     )
@@ -90,6 +99,8 @@ def _add_consume(commands: Commands) -> None:
     one.add_argument("--group", "-g", metavar="GROUP", help="read as a member of a group; goes on until Ctrl-C")
     one.add_argument("--committed", action="store_true", help="leave out records of open and aborted transactions")
     one.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the consumer")
+    one.add_argument("--raw", action="store_true", help="do not decode with the schemas of the registry")
+    schemas_arguments.add_registry(one)
     _form(one)
 
 

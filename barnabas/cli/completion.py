@@ -1,13 +1,14 @@
-"""`barnabas completion SHELL`: a script that completes commands, flags, and names of topics and groups."""
+"""`barnabas completion SHELL`: a script that completes commands, flags, and names of topics, groups and subjects."""
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 SHELLS: Final = ("bash", "zsh", "fish")
-NAMES: Final = ("topics", "groups")
+NAMES: Final = ("topics", "groups", "subjects")
 # How long a shell may wait for names when Tab is pressed.
 NAMES_TIMEOUT_S: Final = 1.0
 
@@ -59,7 +60,7 @@ def walk(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterato
         elif action.option_strings:
             if action.help != argparse.SUPPRESS:
                 flags += [flag for flag in action.option_strings if flag.startswith("--")]
-        elif action.dest.rstrip("s") in ("topic", "group"):
+        elif action.dest.rstrip("s") in ("topic", "group", "subject"):
             names = f"{action.dest.rstrip('s')}s"
         elif action.choices:
             words += [str(choice) for choice in action.choices]
@@ -154,9 +155,28 @@ def _fish(places: list[Place]) -> str:
 
 
 def _print_names(kind: str) -> int:
-    """Names for Tab; nothing, and no complaint, where no broker answers."""
+    """Names for Tab; nothing, and no complaint, where nobody answers."""
+    names = _subjects() if kind == "subjects" else _names_in_cluster(kind)
+    if names is None:
+        return 1
+    print("\n".join(sorted(names)))
+    return 0
+
+
+def _subjects() -> list[str] | None:
+    from barnabas.cli.registry import client_of
+    from barnabas.cli.schemas_arguments import DEFAULT_REGISTRY, REGISTRY_VARIABLE
+    from barnabas.kernel.serdes.registry_transport import RegistryClientError
+
+    try:
+        with client_of(os.environ.get(REGISTRY_VARIABLE, DEFAULT_REGISTRY), int(NAMES_TIMEOUT_S * 1000)) as client:
+            return client.subjects()
+    except RegistryClientError:
+        return None
+
+
+def _names_in_cluster(kind: str) -> list[str] | None:
     import asyncio
-    import os
 
     from barnabas.cli.cluster_arguments import DEFAULT_SERVER, SERVER_VARIABLE
     from barnabas.wire.errors import KafkaError
@@ -172,8 +192,6 @@ def _print_names(kind: str) -> int:
             return [group.group_id for group in await GroupAdmin(session).list_groups()]
 
     try:
-        names = asyncio.run(asyncio.wait_for(ask(), NAMES_TIMEOUT_S))
+        return asyncio.run(asyncio.wait_for(ask(), NAMES_TIMEOUT_S))
     except (KafkaError, ToolError, TimeoutError):
-        return 1
-    print("\n".join(sorted(names)))
-    return 0
+        return None

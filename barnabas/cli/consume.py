@@ -8,13 +8,14 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from barnabas.cli import cluster, output, terminal
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.log_place import LATEST, parse_place
 from barnabas.cli.pairs import parse_pairs
 from barnabas.cli.progress import Progress
+from barnabas.kernel.serdes.framing import read_frame
 from barnabas.wire.batch import Record
 from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
@@ -24,6 +25,9 @@ from core_broker.tools.consuming.consumer import Consumer, FetchedBatch
 from core_broker.tools.consuming.consumer_offsets import list_offsets
 from core_broker.tools.consuming.consumer_settings import READ_COMMITTED, ConsumerSettings
 from core_broker.tools.shell.exits import ToolError
+
+if TYPE_CHECKING:
+    from barnabas.cli.record_schemas import RecordDecoder
 
 CLIENT_ID: Final = "barnabas-consume"
 POLL_MS: Final = 200
@@ -55,6 +59,7 @@ class _Consumption:
         self._start = start
         self._left: int | None = arguments.number
         self._shown = 0
+        self._decoder: RecordDecoder | None = None
         self._progress = Progress(_quiet_unless_redirected(), "read", arguments.number)
 
     async def run(self, settings: ConsumerSettings) -> int:
@@ -127,7 +132,7 @@ class _Consumption:
     def _show(self, batch: FetchedBatch, records: Iterable[Record]) -> None:
         form = self._arguments.output
         for record in records:
-            row = _row(batch.partition.partition, record)
+            row = self._row(batch.partition.partition, record)
             if form == output.JSON_LINES:
                 sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
             elif form == output.JSON:
@@ -138,16 +143,33 @@ class _Consumption:
                 sys.stdout.write(_line(row) + "\n")
             self._shown += 1
 
+    def _row(self, partition: int, record: Record) -> dict[str, Any]:
+        return {
+            "partition": partition,
+            "offset": record.offset,
+            "timestamp": record.timestamp,
+            "key": self._part(record.key, record, is_key=True),
+            "value": self._part(record.value, record, is_key=False),
+            "headers": {name: _text(value) for name, value in record.headers},
+        }
 
-def _row(partition: int, record: Record) -> dict[str, Any]:
-    return {
-        "partition": partition,
-        "offset": record.offset,
-        "timestamp": record.timestamp,
-        "key": _text(record.key),
-        "value": _text(record.value),
-        "headers": {name: _text(value) for name, value in record.headers},
-    }
+    def _part(self, data: bytes | None, record: Record, *, is_key: bool) -> Any:
+        """A key or value: its text, or what a schema of the registry makes of it."""
+        frame = None
+        if data is not None and not self._arguments.raw:
+            frame = read_frame(data, record.headers, is_key=is_key)
+        if frame is None:
+            return _text(data)
+        if self._decoder is None:
+            from barnabas.cli.record_schemas import RecordDecoder
+
+            self._decoder = RecordDecoder(self._arguments)
+        decoded = self._decoder.decode(frame, is_key=is_key)
+        if decoded is None:
+            return _text(data)
+        if self._arguments.output in (output.JSON, output.JSON_LINES):
+            return decoded.value
+        return json.dumps(decoded.value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _line(row: dict[str, Any]) -> str:

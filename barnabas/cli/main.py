@@ -25,6 +25,7 @@ _FLAG_SETTINGS = {
     "log_level": "log.level",
     "listeners": "listeners",
     "metrics_listener": "metrics.listener",
+    "bootstrap_servers": "bootstrap.servers",
 }
 
 
@@ -76,6 +77,10 @@ def _run_against_cluster(words: Sequence[str]) -> int:
         from barnabas.cli import produce
 
         return produce.run(arguments)
+    if arguments.command == "schemas":
+        from barnabas.cli import schemas
+
+        return schemas.run(arguments)
     from barnabas.cli import consume
 
     return consume.run(arguments)
@@ -131,7 +136,7 @@ def _flags(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from barnabas.services import SERVICES
+    from barnabas.services import BROKER, SERVICES
 
     parser = CommandParser(prog="barnabas", description="A Kafka-compatible streaming platform.")
     parser.add_argument("--version", action=_Version)
@@ -148,7 +153,10 @@ def _parser() -> argparse.ArgumentParser:
         one = services.add_parser(service.name, help=service.summary, description=f"Start {service.summary}.")
         _add_setting_flags(one)
         one.add_argument("--listeners", metavar="LIST", help="where to listen; port 0 is any free port")
-        _add_metrics_flag(one)
+        if service is BROKER:
+            _add_metrics_flag(one)
+        else:
+            one.add_argument("--bootstrap-servers", metavar="LIST", help="brokers of the cluster (127.0.0.1:9092)")
         one.add_argument("--supervised", action="store_true", help=argparse.SUPPRESS)
     config = commands.add_parser(
         "config",

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from argparse import Namespace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from barnabas.cli import cluster
 from barnabas.cli.command_error import CommandError
@@ -20,6 +20,9 @@ from core_broker.tools.producing.producer import Producer, ProducerBatch, Produc
 from core_broker.tools.producing.producer_batch import Headers
 from core_broker.tools.shell.exits import ToolError
 from core_broker.tools.shell.input_lines import lines
+
+if TYPE_CHECKING:
+    from barnabas.cli.record_schemas import RecordEncoder
 
 CLIENT_ID: Final = "barnabas-produce"
 
@@ -44,6 +47,15 @@ class _Production:
         self._written = 0
         self._failure: KafkaError | None = None
         self._progress = Progress(sys.stderr, "written")
+        self._key_encoder = self._encoder(arguments.key_schema, is_key=True)
+        self._value_encoder = self._encoder(arguments.value_schema, is_key=False)
+
+    def _encoder(self, schema: str | None, *, is_key: bool) -> RecordEncoder | None:
+        if schema is None:
+            return None
+        from barnabas.cli.record_schemas import RecordEncoder
+
+        return RecordEncoder.of(self._arguments, schema, is_key=is_key)
 
     async def run(self, settings: ProducerSettings) -> int:
         arguments = self._arguments
@@ -116,6 +128,10 @@ class _Production:
                     2,
                 )
             key, value = before.encode(), after.encode("utf-8", "replace")
+        if self._key_encoder is not None:
+            key = self._key_encoder.encode(key)
+        if self._value_encoder is not None:
+            value = self._value_encoder.encode(value)
         await producer.send(arguments.topic, value, key, headers=headers, partition=partition)
 
     def _settled(self, batch: ProducerBatch) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from barnabas.kernel.data_directory import DataDirectory
 from barnabas.kernel.logging import configure
-from barnabas.services import Service
+from barnabas.services import BROKER, Service
 
 log = logging.getLogger(__name__)
 
@@ -20,9 +20,18 @@ log = logging.getLogger(__name__)
 _ADDRESS_REFUSED = (errno.EADDRINUSE, errno.EADDRNOTAVAIL)
 
 
+_ANOTHER_ADDRESS = "choose another address with --listeners, or with the variable BARNABAS_LISTENERS"
+_ANOTHER_FOLDER = "where another broker runs, this one needs a folder of its own, too: --data-dir, or BARNABAS_DATA_DIR"
+
+
 def run(service: Service, flags: dict[str, str], file: Path | None, *, supervised: bool) -> int:
     """Serve until told to stop. `supervised`: stop too when standard input closes, since then the supervisor is gone."""
-    resolved = service.resolve(flags, os.environ, file)
+    missing = service.missing_packages()
+    if missing:
+        hint = f"pip install 'barnabas[{service.name}]'"
+        print(f"barnabas: {service.summary} needs {', '.join(missing)}; {hint}", file=sys.stderr)
+        return 1
+    resolved = service.resolve(flags, os.environ, file, platform=supervised)
     settings = resolved.settings
     configure(settings.text("log.level"), settings.text("log.format"))
     for remark in settings.remarks:
@@ -46,8 +55,7 @@ def run(service: Service, flags: dict[str, str], file: Path | None, *, supervise
             "%s: %s; %s",
             service.name,
             error.strerror,
-            "choose another address with --listeners, or with the variable BARNABAS_LISTENERS; where another broker runs,"
-            " this one needs a folder of its own, too: --data-dir, or BARNABAS_DATA_DIR",
+            _ANOTHER_ADDRESS if service is not BROKER else f"{_ANOTHER_ADDRESS}; {_ANOTHER_FOLDER}",
         )
         return 1
 

@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from barnabas.kernel import standard_output
@@ -13,20 +14,22 @@ from barnabas.kernel.data_directory import DataDirectory
 from barnabas.kernel.logging import configure
 from barnabas.kernel.standard_output import OutputError
 from barnabas.platform import Platform, PlatformError, ServiceCommand
-from barnabas.services import SERVICES
+from barnabas.services import BROKER, SERVICES, Resolved, Service
 
 log = logging.getLogger(__name__)
 
 
 def run(flags: dict[str, str], file: Path | None) -> int:
     # Every setting is read here first: a mistake shows before anything starts.
-    resolved = [service.resolve(flags, os.environ, file) for service in SERVICES.values()]
+    services = _installed()
+    resolved = [service.resolve(flags, os.environ, file, platform=True) for service in services]
     settings = resolved[0].settings
     configure(settings.text("log.level"), settings.text("log.format"))
     folders = sorted({str(one.data_directory) for one in resolved if one.data_directory is not None})
     for folder in folders:
         DataDirectory.open(Path(folder))
-    platform = Platform([_command(name, flags, file) for name in SERVICES], show=_show)
+    commands = [_command(service, one, flags, file) for service, one in zip(services, resolved, strict=True)]
+    platform = Platform(commands, show=_show)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: platform.stop())
 
@@ -43,13 +46,35 @@ def run(flags: dict[str, str], file: Path | None) -> int:
     return 0
 
 
-def _command(name: str, flags: dict[str, str], file: Path | None) -> ServiceCommand:
-    words = [sys.executable, "-m", "barnabas", "serve", name, "--supervised"]
+def _installed() -> list[Service]:
+    """The services whose packages are there; a word about the others."""
+    installed = []
+    for service in SERVICES.values():
+        missing = service.missing_packages()
+        if not missing:
+            installed.append(service)
+            continue
+        hint = f"pip install 'barnabas[{service.name}]'"
+        print(f"barnabas: {service.summary} is left out: {', '.join(missing)} missing; {hint}", file=sys.stderr)
+    return installed
+
+
+def _command(service: Service, resolved: Resolved, flags: dict[str, str], file: Path | None) -> ServiceCommand:
+    words = [sys.executable, "-m", "barnabas", "serve", service.name, "--supervised"]
     if file is not None:
         words += ["--config", str(file)]
     for setting, text in flags.items():
         words += ["--set", f"{setting}={text}"]
-    return ServiceCommand(name, words)
+    follows_broker = service.broker_setting is not None and not resolved.settings.is_given(service.broker_setting)
+
+    def with_broker(announced: Mapping[str, str]) -> list[str]:
+        """Tell a service where our broker listens, unless it was told of another."""
+        if not follows_broker:
+            return words
+        _, _, address = announced[BROKER.name].rpartition(" ")
+        return [*words, "--set", f"{service.name}.{service.broker_setting}={address}"]
+
+    return ServiceCommand(service.name, with_broker)
 
 
 def _show(line: str) -> None:

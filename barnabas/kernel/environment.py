@@ -1,6 +1,6 @@
-"""Environment variables that hold settings, under our own prefix and under that of the apache/kafka container image.
+"""Environment variables that hold settings, under our own prefix and under that of the container image whose place a service takes.
 
-Both follow the image's rule: `_` stands for a dot, `__` for an underscore, `___` for a dash, and the rest is lower case:
+All follow the images' rule: `_` stands for a dot, `__` for an underscore, `___` for a dash, and the rest is lower case:
 `BARNABAS_LOG_RETENTION_MS` and `KAFKA_LOG_RETENTION_MS` both set `log.retention.ms`.
 """
 
@@ -12,16 +12,9 @@ from dataclasses import dataclass
 OWN_PREFIX = "BARNABAS_"
 KAFKA_PREFIX = "KAFKA_"
 
-# Variables of the image and of Kafka's start scripts, which speak to the Java virtual machine and not to the broker.
-_KAFKA_SCRIPT_VARIABLES = frozenset({"KAFKA_VERSION", "KAFKA_HOME", "KAFKA_OPTS", "KAFKA_DEBUG", "KAFKA_MODE"})
-_KAFKA_SCRIPT_PREFIXES = (
-    "KAFKA_HEAP_OPT",
-    "KAFKA_JVM_",
-    "KAFKA_JMX_",
-    "KAFKA_LOG4J_",
-    "KAFKA_TOOLS_LOG4J_",
-    "KAFKA_GC_LOG_",
-)
+# Variables of the images and of their start scripts, which speak to the Java virtual machine and not to the service.
+_SCRIPT_VARIABLES = frozenset({"VERSION", "HOME", "OPTS", "DEBUG", "MODE"})
+_SCRIPT_PREFIXES = ("HEAP_OPT", "JVM_", "JMX_", "LOG4J_", "TOOLS_LOG4J_", "GC_LOG_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +27,11 @@ class SettingVariable:
     shared: bool
 
 
-def setting_variables(environ: Mapping[str, str]) -> Iterator[SettingVariable]:
+def setting_variables(environ: Mapping[str, str], image_prefix: str = KAFKA_PREFIX) -> Iterator[SettingVariable]:
     """Yield the variables that hold settings; our own come last, so that they win."""
     for variable in sorted(environ):
-        if variable.startswith(KAFKA_PREFIX) and not _belongs_to_scripts(variable):
-            yield SettingVariable(variable, setting_name(variable, KAFKA_PREFIX), environ[variable], shared=True)
+        if variable.startswith(image_prefix) and not _belongs_to_scripts(variable.removeprefix(image_prefix)):
+            yield SettingVariable(variable, setting_name(variable, image_prefix), environ[variable], shared=True)
     for variable in sorted(environ):
         if variable.startswith(OWN_PREFIX):
             yield SettingVariable(variable, setting_name(variable, OWN_PREFIX), environ[variable], shared=False)
@@ -50,5 +43,5 @@ def setting_name(variable: str, prefix: str) -> str:
     return dotted.replace("...", "-").replace("..", "_")
 
 
-def _belongs_to_scripts(variable: str) -> bool:
-    return variable in _KAFKA_SCRIPT_VARIABLES or variable.startswith(_KAFKA_SCRIPT_PREFIXES)
+def _belongs_to_scripts(rest: str) -> bool:
+    return rest in _SCRIPT_VARIABLES or rest.startswith(_SCRIPT_PREFIXES)

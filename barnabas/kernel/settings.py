@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Generic, TypeAlias, TypeVar
@@ -366,12 +366,21 @@ def _typed(name: str, value: Value, expected: type[TypedT]) -> TypedT:
 
 
 def resolve(
-    catalogue: Catalogue[Setting], flags: Mapping[str, str], environ: Mapping[str, str], file: Path | None = None
+    catalogue: Catalogue[Setting],
+    flags: Mapping[str, str],
+    environ: Mapping[str, str],
+    file: Path | None = None,
+    *,
+    image_prefix: str = environment.KAFKA_PREFIX,
+    place: Callable[[str], str | None] = lambda name: name,
 ) -> Settings:
-    """Read the values of a catalogue: a flag wins over the environment, that over the file, and that over the default."""
+    """Read the values of a catalogue: a flag wins over the environment, that over the file, and that over the default.
+
+    `place` tells the name that a written name has in this catalogue; None when it is meant for another one.
+    """
     given = [] if file is None else _read_file(file)
     remarks: list[str] = []
-    for variable in environment.setting_variables(environ):
+    for variable in environment.setting_variables(environ, image_prefix):
         source = Source(Origin.ENVIRONMENT, variable.variable)
         if variable.shared and catalogue.find(variable.name) is None:
             hint = _did_you_mean(variable.name, catalogue)
@@ -382,7 +391,14 @@ def resolve(
         given.append(Given(variable.name, variable.text, source))
     flag = Source(Origin.FLAG, "command line")
     given.extend(Given(name, text, flag) for name, text in flags.items())
-    return _apply(catalogue, given, remarks)
+    return _apply(catalogue, _placed(given, place), remarks)
+
+
+def _placed(given: Iterable[Given], place: Callable[[str], str | None]) -> list[Given]:
+    """The values under their names here; from one kind of place, those that had to be renamed say it more exactly and win."""
+    named = [(item, name) for item in given if (name := place(item.name)) is not None]
+    named.sort(key=lambda pair: (pair[0].source.origin.value, pair[0].name != pair[1]))
+    return [replace(item, name=name) for item, name in named]
 
 
 def _apply(catalogue: Catalogue[Setting], given: Iterable[Given], remarks: Iterable[str]) -> Settings:

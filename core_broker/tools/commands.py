@@ -1,4 +1,4 @@
-"""Kafka's command-line tools by name, and the one entry point of all of them. A tool's module is imported when it is called."""
+"""Kafka's command-line tools by name, with Confluent's for data with schemas, and the one entry point of all of them. A tool's module is imported when it is called."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from core_broker.tools.java.java_errors import message_of
 from core_broker.tools.shell.exits import FAILURE, INTERRUPTED, ToolError, ToolExit, UsageError
 
 MODULES: Final = {
+    "kafka-avro-console-consumer": "avro_console_consumer",
+    "kafka-avro-console-producer": "avro_console_producer",
     "kafka-broker-api-versions": "broker_api_versions",
     "kafka-cluster": "cluster",
     "kafka-configs": "configs",
@@ -27,10 +29,14 @@ MODULES: Final = {
     "kafka-features": "features",
     "kafka-get-offsets": "get_offsets",
     "kafka-groups": "groups",
+    "kafka-json-schema-console-consumer": "json_schema_console_consumer",
+    "kafka-json-schema-console-producer": "json_schema_console_producer",
     "kafka-leader-election": "leader_election",
     "kafka-log-dirs": "log_dirs",
     "kafka-metadata-quorum": "metadata_quorum",
     "kafka-producer-perf-test": "producer_perf_test",
+    "kafka-protobuf-console-consumer": "protobuf_console_consumer",
+    "kafka-protobuf-console-producer": "protobuf_console_producer",
     "kafka-reassign-partitions": "reassign_partitions",
     "kafka-storage": "storage",
     "kafka-streams-application-reset": "streams_application_reset",

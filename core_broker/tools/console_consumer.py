@@ -13,6 +13,7 @@ from barnabas.wire.client import Client
 from barnabas.wire.errors import KafkaError
 from core_broker.tools.admin.client_config import ClientConfig
 from core_broker.tools.console_consumer_options import ConsoleConsumerOptions, read_options
+from core_broker.tools.consuming import formatters
 from core_broker.tools.consuming.assignors import TopicPartition
 from core_broker.tools.consuming.consumer import Consumer, FetchedBatch
 from core_broker.tools.consuming.consumer_settings import ConsumerSettings
@@ -31,8 +32,9 @@ NEW_PROTOCOL: Final = (
 )
 
 
-def main(arguments: Sequence[str]) -> int:
-    options = read_options(arguments)
+def main(arguments: Sequence[str], formatter: str = formatters.DEFAULT) -> int:
+    """Run the tool; `formatter` is the class that shows records unless the command line names another."""
+    options = read_options(arguments, formatter)
     ClientConfig.of(options.properties)
     try:
         settings = ConsumerSettings.from_properties(options.properties)

@@ -57,8 +57,8 @@ class ConsoleConsumerOptions:
     properties: Mapping[str, str]
 
 
-def read_options(arguments: Sequence[str]) -> ConsoleConsumerOptions:
-    parsed = _parser().parse_or_fail(arguments)
+def read_options(arguments: Sequence[str], formatter: str) -> ConsoleConsumerOptions:
+    parsed = _parser(formatter).parse_or_fail(arguments)
     parsed.show_help_or_version(PURPOSE)
     try:
         return _checked(parsed)
@@ -175,7 +175,7 @@ def _renamed(parsed: Parsed, old: str, new: str) -> str:
     return old
 
 
-def _parser() -> OptionParser:
+def _parser(formatter: str) -> OptionParser:
     parser = OptionParser()
     parser.takes("topic", "The topic to read.", "topic")
     parser.takes("include", "Read all topics whose names match this pattern.", "Java regex (String)")
@@ -187,7 +187,7 @@ def _parser() -> OptionParser:
     parser.takes("command-property", "A property of the consumer, name=value.", "consumer_prop")
     parser.takes("consumer.config", "(DEPRECATED) Use --command-config instead.", "config file")
     parser.takes("command-config", "File of properties of the consumer; --command-property wins.", "config file")
-    parser.takes("formatter", "What shows the records.", "class", default=formatters.DEFAULT)
+    parser.takes("formatter", "What shows the records.", "class", default=formatter)
     parser.takes("property", "(DEPRECATED) Use --formatter-property instead.", "prop")
     parser.takes("formatter-property", _FORMATTER_PROPERTIES, "prop")
     parser.takes("formatter-config", "File of properties of the formatter; --formatter-property wins.", "config file")

@@ -11,7 +11,7 @@ from barnabas.wire.errors import KafkaError
 from core_broker.tools.admin.client_config import ClientConfig
 from core_broker.tools.java import java_errors
 from core_broker.tools.producing import line_reader
-from core_broker.tools.producing.line_reader import LineReader, LineRecord
+from core_broker.tools.producing.line_reader import LineReader, LineRecord, RecordReader
 from core_broker.tools.producing.producer import Producer, ProducerBatch, ProducerSettings
 from core_broker.tools.shell import stoppable
 from core_broker.tools.shell.client_log import log
@@ -37,6 +37,12 @@ _READER_PROPERTIES: Final = (
     "\nA line with headers and key reads:"
     '\n  "h1:v1,h2:v2...\\tkey\\tvalue"'
 )
+# Confluent's readers by class name, and the type of the schemas that they are given.
+_SCHEMA_READERS: Final = {
+    "io.confluent.kafka.formatter.AvroMessageReader": "AVRO",
+    "io.confluent.kafka.formatter.protobuf.ProtobufMessageReader": "PROTOBUF",
+    "io.confluent.kafka.formatter.json.JsonSchemaMessageReader": "JSON",
+}
 # Option, property that it sets.
 _PRODUCER_OPTIONS: Final = (
     ("timeout", "linger.ms"),
@@ -53,8 +59,9 @@ _PRODUCER_OPTIONS: Final = (
 )
 
 
-def main(arguments: Sequence[str]) -> int:
-    parsed = options().parse_or_fail(arguments)
+def main(arguments: Sequence[str], reader_class: str = line_reader.CLASS_NAME) -> int:
+    """Run the tool; `reader_class` makes records of lines unless the command line names another."""
+    parsed = options(reader_class).parse_or_fail(arguments)
     parsed.show_help_or_version(PURPOSE)
     parsed.require("topic")
     reader_option = renamed(parsed, "property", "reader-property")
@@ -67,11 +74,7 @@ def main(arguments: Sequence[str]) -> int:
         )
     check_bootstrap(parsed)
     try:
-        if parsed.text("line-reader") != line_reader.CLASS_NAME:
-            raise ToolError(
-                f"{parsed.text('line-reader')}: no such reader. The one there is: {line_reader.CLASS_NAME}."
-            )
-        reader = LineReader(merged(parsed, "reader-config", reader_option))
+        reader = _reader(parsed, merged(parsed, "reader-config", reader_option))
         properties = producer_properties(parsed, merged(parsed, file_option, properties_option))
         settings = ProducerSettings.from_properties(properties)
     except (OptionError, ValueError) as error:
@@ -80,7 +83,20 @@ def main(arguments: Sequence[str]) -> int:
     return stoppable.run(_produce(parsed, reader, settings, properties["client.id"]))
 
 
-def options() -> OptionParser:
+def _reader(parsed: Parsed, properties: dict[str, str]) -> RecordReader:
+    class_name = parsed.text("line-reader")
+    if class_name == line_reader.CLASS_NAME:
+        return LineReader(properties)
+    schema_type = _SCHEMA_READERS.get(class_name)
+    if schema_type is None:
+        known = ", ".join([line_reader.CLASS_NAME, *_SCHEMA_READERS])
+        raise ToolError(f"{class_name}: no such reader. There are {known}.")
+    from core_broker.tools.producing.schema_line_reader import SchemaLineReader
+
+    return SchemaLineReader(properties, parsed.text("topic"), schema_type)
+
+
+def options(reader_class: str) -> OptionParser:
     parser = OptionParser()
     parser.takes("topic", "REQUIRED: The topic to write to.", "topic")
     parser.takes(
@@ -121,11 +137,11 @@ def options() -> OptionParser:
         kind="Long",
         default=60000,
     )
-    _add_buffers_and_properties(parser)
+    _add_buffers_and_properties(parser, reader_class)
     return parser
 
 
-def _add_buffers_and_properties(parser: OptionParser) -> None:
+def _add_buffers_and_properties(parser: OptionParser, reader_class: str) -> None:
     parser.takes(
         "max-memory-bytes",
         "Bytes of all records that wait (buffer.memory).",
@@ -140,7 +156,7 @@ def _add_buffers_and_properties(parser: OptionParser) -> None:
         kind="Integer",
         default=16384,
     )
-    parser.takes("line-reader", "What makes records of lines.", "reader_class", default=line_reader.CLASS_NAME)
+    parser.takes("line-reader", "What makes records of lines.", "reader_class", default=reader_class)
     parser.takes(
         "socket-buffer-size", "Bytes of the socket's buffer (taken, no effect).", "size", kind="Integer", default=102400
     )
@@ -182,7 +198,7 @@ def producer_properties(parsed: Parsed, given: dict[str, str]) -> dict[str, str]
     return properties
 
 
-async def _produce(parsed: Parsed, reader: LineReader, settings: ProducerSettings, client_id: str) -> int:
+async def _produce(parsed: Parsed, reader: RecordReader, settings: ProducerSettings, client_id: str) -> int:
     topic, sync = parsed.text("topic"), parsed.has("sync")
     prompts = sys.stdin.isatty() and sys.stdout.isatty()
     async with (

@@ -20,7 +20,7 @@ from schema_registry.store.recovery import Recovery
 from schema_registry.store.spellings import Spellings
 from schema_registry.store.topic_log import TopicLog
 from schema_registry.store.values import Value, parse_value
-from schema_registry.store.writer import Writer
+from schema_registry.store.writer import NO_OFFSET, Writer
 
 DEFAULT_TIMEOUT_MS: Final = 5_000
 DEFAULT_INIT_TIMEOUT_MS: Final = 60_000
@@ -86,6 +86,8 @@ class Store:
     @property
     def health(self) -> Health:
         error = self._reader.error or self._log.writing_error
+        if error is None and self._writer.in_doubt:
+            error = f"the schema topic has not answered a write within {self._timeout_ms} ms"
         return Health(self._reader.is_alive, self._reader.lag, self._skipped, error)
 
     async def start(self) -> None:
@@ -128,13 +130,30 @@ class Store:
         if not records:
             return []
         unified = self._spellings.unify(records)
+        write = self._writer.submit(unified)
         try:
             async with asyncio.timeout(self._timeout_ms / 1000):
-                offsets = await self._writer.submit(unified)
+                offsets = await write
                 await self._reader.wait_for(offsets[-1])
         except TimeoutError:
             raise StoreTimeout(f"the write was not seen in the schema topic within {self._timeout_ms} ms") from None
+        finally:
+            self._writer.leave(write)
         return offsets[-len(records) :]
+
+    async def settle(self) -> None:
+        """Return when it is known what became of every write that somebody stopped waiting for, and applied here.
+
+        Whoever decided about a new write before could contradict one that is still to come. The longer the topic has not
+        answered, the less it is waited for, so that writes in a row do not add up their waiting.
+        """
+        patience_ms = 2 * self._timeout_ms
+        try:
+            async with asyncio.timeout_at(self._writer.sent_s + patience_ms / 1000):
+                await self._writer.settled()
+                await self._reader.wait_for(self._writer.left_offset)
+        except TimeoutError:
+            raise StoreTimeout(f"an earlier write was not seen in the schema topic within {patience_ms} ms") from None
 
     async def catch_up(self) -> None:
         """Apply everything that was in the topic when this was called."""
@@ -198,4 +217,5 @@ class Store:
 
     def _forget(self) -> None:
         self._spellings.clear()
+        self._writer.left_offset = NO_OFFSET
         self._start_again()

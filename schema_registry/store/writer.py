@@ -17,6 +17,7 @@ from schema_registry.store.topic_log import TopicLog
 GROUP_MAX_BYTES: Final = 512 * 1024
 QUEUE_MAX_BYTES: Final = 64 * 1024 * 1024
 IDLE_MAX_S: Final = 600.0
+NO_OFFSET: Final = -1
 
 _logger = logging.getLogger(__name__)
 
@@ -39,7 +40,18 @@ class Writer:
         self._queue: deque[_Write] = deque()
         self._queue_bytes = 0
         self._arrived = asyncio.Event()
+        self.sent_s = 0.0
+        """When the latest batch was sent first, on the clock of the event loop."""
+        self._under_way: list[_Write] = []
+        self._answered = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self.left_offset = NO_OFFSET
+        """The last record that was written and that nobody waits for any more: it may not have been applied yet."""
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether a batch is under way that somebody has stopped waiting for: it may still be written."""
+        return any(write.offsets.cancelled() for write in self._under_way)
 
     @property
     def is_running(self) -> bool:
@@ -72,6 +84,17 @@ class Writer:
         self._arrived.set()
         return write.offsets
 
+    def leave(self, offsets: asyncio.Future[list[int]]) -> None:
+        """Wait no more for a write, whatever becomes of it."""
+        if offsets.done() and not offsets.cancelled() and offsets.exception() is None:
+            self.left_offset = max(self.left_offset, offsets.result()[-1])
+        offsets.cancel()
+
+    async def settled(self) -> None:
+        """Return when no write is in doubt."""
+        while self.in_doubt:
+            await self._answered.wait()
+
     async def _run(self) -> None:
         try:
             while True:
@@ -86,6 +109,9 @@ class Writer:
         group: list[_Write] = []
         try:
             group = await self._next_group()
+            self._under_way = group
+            self.sent_s = asyncio.get_running_loop().time()
+            self._answered.clear()
             await self._write(group)
         except (Fenced, asyncio.CancelledError):
             _refuse(group, Fenced("this instance lost the lead before the write was done; send it again"))
@@ -93,6 +119,9 @@ class Writer:
         except Exception as failure:
             _logger.exception("a write failed")
             _refuse(group, StoreFailed(f"the write failed: {failure}"))
+        finally:
+            self._under_way = []
+            self._answered.set()
 
     async def _next_group(self) -> list[_Write]:
         while not self._queue:
@@ -128,9 +157,12 @@ class Writer:
             _refuse(group, failure)
         else:
             for write in group:
-                if not write.offsets.done():
-                    write.offsets.set_result(list(range(offset, offset + len(write.records))))
+                offsets = list(range(offset, offset + len(write.records)))
                 offset += len(write.records)
+                if write.offsets.done():
+                    self.left_offset = offsets[-1]
+                else:
+                    write.offsets.set_result(offsets)
 
     def _drop_queue(self) -> None:
         _refuse(self._queue, Fenced("another instance leads now; send the request again"))

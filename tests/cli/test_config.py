@@ -145,6 +145,6 @@ def test_a_malformed_setting_is_an_error_with_its_place(run: Run, tmp_path: Path
 
 
 def test_docs_say_what_a_setting_means(run: Run) -> None:
-    lines = run("config", "--docs").stdout.splitlines()
+    lines = run("config", "broker", "--docs").stdout.splitlines()
     after = [lines[index + 1] for index, line in enumerate(lines) if line.startswith("data.dir ")]
     assert after == ["    Folder that holds the data, one folder in it for each service."]

@@ -15,9 +15,9 @@ from tests.cli.conftest import COMMAND_DEADLINE_S, Start
 ANY_PORT = ("--listeners", "PLAINTEXT://127.0.0.1:0")
 
 
-def announced(line: str) -> tuple[str, int]:
+def announced(line: str, service: str = "broker") -> tuple[str, int]:
     """Return the address in `broker listening on HOST:PORT`."""
-    assert line.startswith("broker listening on "), line
+    assert line.startswith(f"{service} listening on "), line
     host, _, port = line.rsplit(maxsplit=1)[-1].rpartition(":")
     return host, int(port)
 

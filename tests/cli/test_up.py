@@ -11,9 +11,11 @@ from pathlib import Path
 
 from tests.cli.conftest import COMMAND_DEADLINE_S, Start
 from tests.cli.test_serve import announced
+from tests.registry import ask
 from tests.waiting import wait_for
 
-ANY_PORT = ("--set", "listeners=PLAINTEXT://127.0.0.1:0")
+REGISTRY_ANY_PORT = ("--set", "registry.listeners=http://127.0.0.1:0")
+ANY_PORT = ("--set", "listeners=PLAINTEXT://127.0.0.1:0", *REGISTRY_ANY_PORT)
 
 
 def line_of(process: subprocess.Popen[str]) -> str:
@@ -32,8 +34,11 @@ def accepts(address: tuple[str, int]) -> bool:
 def test_everything_comes_up_and_stops_with_control_c(start: Start, tmp_path: Path) -> None:
     process = start("up", *ANY_PORT)
     address = announced(line_of(process))
+    registry = line_of(process).removeprefix("registry listening on ")
     assert line_of(process) == "barnabas is up, data in barnabas-data; Ctrl-C stops it"
     assert accepts(address)
+    registered = ask(f"http://{registry}", "POST", "/subjects/a/versions", {"schema": '"string"'}, modern=False)
+    assert registered.body == {"id": 1}
     process.send_signal(signal.SIGINT)
     assert process.wait(COMMAND_DEADLINE_S) == 0
     assert line_of(process) == "barnabas has stopped"
@@ -44,7 +49,8 @@ def test_everything_comes_up_and_stops_with_control_c(start: Start, tmp_path: Pa
 def test_a_killed_service_comes_back(start: Start, tmp_path: Path) -> None:
     process = start("up", *ANY_PORT)
     announced(line_of(process))
-    line_of(process)
+    for _ in range(2):
+        line_of(process)
     match = re.search(r"broker is process (\d+)", (tmp_path / "log").read_text())
     assert match is not None
     os.kill(int(match[1]), signal.SIGKILL)
@@ -56,10 +62,12 @@ def test_a_killed_service_comes_back(start: Start, tmp_path: Path) -> None:
 
 def test_services_do_not_outlive_a_killed_supervisor(start: Start) -> None:
     process = start("up", *ANY_PORT)
-    address = announced(line_of(process))
+    broker = announced(line_of(process))
+    registry = announced(line_of(process), "registry")
     line_of(process)
     process.kill()
-    wait_for(lambda: not accepts(address), "the broker to stop")
+    wait_for(lambda: not accepts(broker), "the broker to stop")
+    wait_for(lambda: not accepts(registry), "the registry to stop")
 
 
 def test_it_goes_on_when_the_reader_of_its_output_leaves(start: Start, tmp_path: Path) -> None:

@@ -10,8 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.broker import BarnabasBroker
+from tests.registry import RegistryProcess
+
 README = (Path(__file__).parents[2] / "README.md").read_text()
 ADDRESS = "127.0.0.1:9092"
+REGISTRY = "http://127.0.0.1:8081"
 EXAMPLE_DEADLINE_S = 20
 """Far less than a client waits for a coordinator that does not come."""
 
@@ -43,6 +47,42 @@ def test_the_examples_of_the_commands(broker_address: str) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "wrote 1 record to orders\n")
     assert '"value": "one"' in done.stdout
+
+
+def test_the_examples_of_schemas(barnabas: BarnabasBroker, registry: RegistryProcess, tmp_path: Path) -> None:
+    """With curl, with Confluent's serializer, and with the command."""
+    if shutil.which("curl") is None:
+        pytest.skip("curl is not installed")
+    scripts = Path(sys.executable).parent
+    (serializer,) = [block for block in blocks("python") if "AvroSerializer" in block]
+    curl, command = (block for block in blocks("sh") if "users-value" in block)
+    environment = {
+        "PATH": f"{scripts}:/usr/bin:/bin",
+        "KAFKA_BOOTSTRAP_SERVERS": barnabas.address,
+        "SCHEMA_REGISTRY_URL": registry.url,
+    }
+    printed = []
+    for words, example in ((["bash", "-e"], curl), ([sys.executable, "-"], serializer), (["bash", "-e"], command)):
+        text = example.replace(ADDRESS, barnabas.address).replace(REGISTRY, registry.url)
+        done = subprocess.run(
+            words,
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=EXAMPLE_DEADLINE_S,
+            cwd=tmp_path,
+            env=environment,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        printed.append(done.stdout)
+    registered, _, told = printed
+    assert '"subject":"users-value","version":1' in registered
+    assert "users-value" in told
+    assert "not compatible" in told
+    assert "age" in told
+    assert "Ada" in told
+    assert (tmp_path / "backup.jsonl").read_text().count("users-value") >= 1
 
 
 def test_the_kcat_example(broker_address: str) -> None:

@@ -27,6 +27,11 @@ _OLD_NAMES: Final = {
     "kafka.coordinator.transaction.TransactionLog$TransactionLogMessageFormatter": "TransactionLogMessageFormatter",
     PACKAGE + "group.share.ShareGroupStateMessageFormatter": "ShareGroupStateMessageFormatter",
 }
+_SCHEMA_FORMATTERS: Final = (
+    "io.confluent.kafka.formatter.AvroMessageFormatter",
+    "io.confluent.kafka.formatter.protobuf.ProtobufMessageFormatter",
+    "io.confluent.kafka.formatter.json.JsonSchemaMessageFormatter",
+)
 
 # Record, its partition, whether its time is the broker's: the bytes to print.
 Formatter = Callable[[Record, TopicPartition, bool], bytes]
@@ -45,6 +50,10 @@ def find(class_name: str, properties: Mapping[str, str]) -> Formatter | None:
         return LoggingFormatter(properties).format
     if name == "NoOpMessageFormatter":
         return lambda record, partition, append_time: b""
+    if class_name in _SCHEMA_FORMATTERS:
+        from core_broker.tools.consuming.schema_formatter import SchemaFormatter
+
+        return SchemaFormatter(properties).format
     made = _COORDINATOR_FORMATTERS.get(name)
     return None if made is None else _coordinator_formatter(*made)
 
@@ -60,9 +69,9 @@ class DefaultFormatter:
         self._line_separator = properties.get("line.separator", "\n").encode()
         self._headers_separator = properties.get("headers.separator", ",").encode()
         self._null = properties.get("null.literal", "null").encode()
-        self._key = _deserializer(properties, "key")
-        self._value = _deserializer(properties, "value")
-        self._headers = _deserializer(properties, "headers")
+        self._key = deserializer_of(properties, "key")
+        self._value = deserializer_of(properties, "value")
+        self._headers = deserializer_of(properties, "headers")
 
     def format(self, record: Record, partition: TopicPartition, append_time: bool) -> bytes:
         parts: list[bytes] = []
@@ -139,7 +148,8 @@ def _coordinator_formatter(vocabulary: Callable[[], Vocabulary], allowed: Collec
     return show
 
 
-def _deserializer(properties: Mapping[str, str], part: str) -> Deserializer | None:
+def deserializer_of(properties: Mapping[str, str], part: str) -> Deserializer | None:
+    """What shows keys, values or headers, as `key.deserializer` and its sisters name it."""
     name = properties.get(f"{part}.deserializer")
     if name is None:
         return None

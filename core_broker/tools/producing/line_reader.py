@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from core_broker.tools.producing.producer_batch import Headers
 from core_broker.tools.shell.exits import ToolError
@@ -18,6 +18,12 @@ class LineRecord(NamedTuple):
     key: bytes | None
     value: bytes | None
     headers: Headers
+
+
+class RecordReader(Protocol):
+    """What makes a record of a line; `number` counts lines from 1."""
+
+    def read(self, line: str, number: int) -> LineRecord: ...
 
 
 class LineReader:

@@ -1,0 +1,162 @@
+"""`barnabas schemas`: list, show, register, delete, compat; the other actions have modules of their own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from dataclasses import replace
+from typing import Any, Final
+
+from barnabas.cli import output, registry, schemas_backup, schemas_compare, terminal
+from barnabas.cli.command_error import CommandError
+from barnabas.cli.output import Column
+from barnabas.cli.pairs import parse_pairs
+from barnabas.cli.registry import Named
+from barnabas.cli.schema_print import pretty
+from barnabas.kernel.serdes.registry_client import ALL_CONTEXTS, RegistryClient
+from barnabas.kernel.serdes.registry_transport import RegistryClientError
+from barnabas.kernel.serdes.schema_text import SubjectVersion
+
+DELETED: Final = "deleted"
+# What the registry says when something is deleted already, though not for good.
+_SOFT_DELETED: Final = (40404, 40406)
+_NO_LEVEL_HERE: Final = 40408
+
+
+def run(arguments: Namespace) -> int:
+    works = {
+        "list": _list,
+        "show": _show,
+        "diff": schemas_compare.diff,
+        "check": schemas_compare.check,
+        "register": _register,
+        "delete": _delete,
+        "compat": _compat,
+        "export": schemas_backup.export,
+        "import": schemas_backup.restore,
+    }
+    return registry.run(works[arguments.action], arguments)
+
+
+def _list(client: RegistryClient, arguments: Namespace) -> int:
+    found = client.schemas(
+        arguments.prefix or ALL_CONTEXTS, deleted=arguments.deleted, latest_only=not arguments.versions
+    )
+    rows = [
+        (each.subject, each.version, each.id, each.schema.type, DELETED if each.deleted else "live")
+        for each in sorted(found, key=lambda each: (each.subject, each.version))
+    ]
+    columns = [Column("subject"), Column("version"), Column("id"), Column("type")]
+    if arguments.deleted:
+        columns.append(Column("state", lambda state: terminal.DIM if state == DELETED else None))
+    output.write(sys.stdout, arguments.output, columns, [row[: len(columns)] for row in rows])
+    return 0
+
+
+def _show(client: RegistryClient, arguments: Namespace) -> int:
+    found = registry.find(client, arguments.subject)
+    schema = found.schema if isinstance(found, SubjectVersion) else found
+    if arguments.output == output.JSON:
+        place: dict[str, Any] = {"id": Named.parse(arguments.subject).id}
+        if isinstance(found, SubjectVersion):
+            place = {"subject": found.subject, "version": found.version, "id": found.id}
+        _print_json({**place, "schemaType": schema.type, **schema.to_json()})
+        return 0
+    if isinstance(found, SubjectVersion):
+        _comment(f"{found.subject} version {found.version}, id {found.id}, {schema.type}")
+    else:
+        _comment(f"id {arguments.subject}, {schema.type}")
+    for reference in schema.references:
+        _comment(f"{reference.name} is {reference.subject} version {reference.version}")
+    for name, value in ((schema.metadata or {}).get("properties") or {}).items():
+        _comment(f"{name} = {value}")
+    print(pretty(schema))
+    return 0
+
+
+def _comment(text: str) -> None:
+    """What is said of a schema goes beside it, so that the schema alone can be written to a file."""
+    sys.stdout.flush()
+    shown = terminal.painted(text, terminal.DIM) if terminal.colours_here(sys.stderr) else text
+    print(shown, file=sys.stderr)
+
+
+def _register(client: RegistryClient, arguments: Namespace) -> int:
+    schema = registry.read_schema(arguments.file, arguments.type, arguments.reference)
+    properties = parse_pairs(arguments.metadata)
+    if properties:
+        schema = replace(schema, metadata={"properties": properties})
+    client.register(arguments.subject, schema, normalize=arguments.normalize)
+    found = client.lookup(arguments.subject, schema, normalize=arguments.normalize)
+    if arguments.output == output.JSON:
+        _print_json({"subject": found.subject, "version": found.version, "id": found.id})
+    else:
+        print(f"registered {found.subject} version {found.version}, id {found.id}")
+    return 0
+
+
+def _delete(client: RegistryClient, arguments: Namespace) -> int:
+    named = Named.parse(arguments.subject)
+    if named.subject is None:
+        raise CommandError(
+            f"{arguments.subject} is an id; ids are not deleted", "Name a SUBJECT or SUBJECT:VERSION.", 2
+        )
+    if arguments.permanent and not arguments.yes:
+        _confirm(f"delete {arguments.subject} for good? Records that were written with it can no longer be read.")
+    try:
+        gone = client.delete(named.subject, named.version)
+    except RegistryClientError as error:
+        if not arguments.permanent or error.code not in _SOFT_DELETED:
+            raise
+        gone = []
+    if arguments.permanent:
+        gone = client.delete(named.subject, named.version, permanent=True)
+    if arguments.output == output.JSON:
+        _print_json({"subject": named.subject, "versions": gone, "permanent": arguments.permanent})
+    else:
+        how = " for good" if arguments.permanent else ""
+        print(f"deleted {named.subject} version{'' if len(gone) == 1 else 's'} {', '.join(map(str, gone))}{how}")
+    return 0
+
+
+def _confirm(question: str) -> None:
+    if not sys.stdin.isatty():
+        raise CommandError("this cannot be undone", "Say so with --yes.", status=2)
+    if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+        raise CommandError("nothing was deleted")
+
+
+def _compat(client: RegistryClient, arguments: Namespace) -> int:
+    subject = arguments.subject
+    if (arguments.verb == "set") != (arguments.level is not None):
+        raise CommandError(
+            f"compat {arguments.verb} takes {'a' if arguments.verb == 'set' else 'no'} level",
+            "Write `compat set LEVEL`, `compat get` or `compat delete`.",
+            2,
+        )
+    if arguments.verb == "set":
+        client.set_config(subject, {"compatibility": arguments.level})
+    elif arguments.verb == "delete":
+        client.delete_config(subject)
+    level, inherited = _level(client, subject)
+    if arguments.output == output.JSON:
+        _print_json({"subject": subject, "level": level, "inherited": inherited})
+    else:
+        print(f"{level} (of the whole registry)" if inherited else level)
+    return 0
+
+
+def _level(client: RegistryClient, subject: str | None) -> tuple[str, bool]:
+    """The level in force, and whether it comes from outside of the subject."""
+    try:
+        return client.config(subject)["compatibilityLevel"], False
+    except RegistryClientError as error:
+        if error.code != _NO_LEVEL_HERE:
+            raise
+    return client.config(subject, inherited=True)["compatibilityLevel"], True
+
+
+def _print_json(content: object) -> None:
+    json.dump(content, sys.stdout, ensure_ascii=False, indent=2)
+    print()

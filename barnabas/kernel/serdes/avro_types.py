@@ -1,0 +1,144 @@
+"""Avro schemas as trees of types, with every name resolved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from barnabas.kernel.serdes.serdes_error import SerdesError
+
+PRIMITIVES: Final = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
+NO_DEFAULT: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class PrimitiveType:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    items: AvroType
+    name: str = "array"
+
+
+@dataclass(frozen=True, slots=True)
+class MapType:
+    values: AvroType
+    name: str = "map"
+
+
+@dataclass(frozen=True, slots=True)
+class EnumType:
+    name: str
+    symbols: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FixedType:
+    name: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecordField:
+    name: str
+    type: AvroType
+    default: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordType:
+    """Its fields come after it is made, since they may be of the record's own type."""
+
+    name: str
+    fields: list[RecordField] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class UnionType:
+    branches: tuple[BranchType, ...]
+    name: str = "union"
+
+
+BranchType = PrimitiveType | ArrayType | MapType | EnumType | FixedType | RecordType
+AvroType = BranchType | UnionType
+
+
+def parse_types(text: str, referenced: Iterable[str] = ()) -> AvroType:
+    """The type of a schema; the texts that it refers to come first, each after those that it needs itself."""
+    reader = _TypeReader()
+    try:
+        for other in referenced:
+            reader.read(json.loads(other), "")
+        return reader.read(json.loads(text), "")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, SerdesError):
+            raise
+        raise SerdesError(f"not an Avro schema ({type(error).__name__}: {error}): {text[:200]}") from None
+    except RecursionError:
+        raise SerdesError("the Avro schema is nested too deeply") from None
+
+
+class _TypeReader:
+    def __init__(self) -> None:
+        self._named: dict[str, BranchType] = {}
+
+    def read(self, schema: Any, namespace: str) -> AvroType:
+        if isinstance(schema, str):
+            return self._named_type(schema, namespace)
+        if isinstance(schema, list):
+            return UnionType(tuple(self._branch(each, namespace) for each in schema))
+        kind = schema["type"]
+        if kind in ("record", "error"):
+            return self._record(schema, namespace)
+        if kind == "enum":
+            name, _ = _full_name(schema, namespace)
+            return self._remember(EnumType(name, tuple(schema["symbols"])))
+        if kind == "fixed":
+            name, _ = _full_name(schema, namespace)
+            return self._remember(FixedType(name, int(schema["size"])))
+        if kind == "array":
+            return ArrayType(self.read(schema["items"], namespace))
+        if kind == "map":
+            return MapType(self.read(schema["values"], namespace))
+        return self.read(kind, namespace)
+
+    def _branch(self, schema: Any, namespace: str) -> BranchType:
+        found = self.read(schema, namespace)
+        if isinstance(found, UnionType):
+            raise SerdesError("an Avro union may not hold another union")
+        return found
+
+    def _named_type(self, name: str, namespace: str) -> BranchType:
+        if name in PRIMITIVES:
+            return PrimitiveType(name)
+        full = f"{namespace}.{name}" if namespace and "." not in name else name
+        found = self._named.get(full) or self._named.get(name)
+        if found is None:
+            raise SerdesError(f"the Avro schema uses the type {full!r}, which neither it nor a reference defines")
+        return found
+
+    def _record(self, schema: Mapping[str, Any], outer: str) -> RecordType:
+        name, namespace = _full_name(schema, outer)
+        record = RecordType(name)
+        self._remember(record)
+        for each in schema["fields"]:
+            kind = self.read(each["type"], namespace)
+            record.fields.append(RecordField(each["name"], kind, each.get("default", NO_DEFAULT)))
+        return record
+
+    def _remember(self, found: EnumType | FixedType | RecordType) -> BranchType:
+        self._named[found.name] = found
+        return found
+
+
+def _full_name(schema: Mapping[str, Any], outer: str) -> tuple[str, str]:
+    """The full name of a type, and the namespace in which its parts are named."""
+    name: str = schema["name"]
+    if "." in name:
+        return name, name.rpartition(".")[0]
+    namespace = schema.get("namespace", outer) or ""
+    return (f"{namespace}.{name}" if namespace else name), namespace

@@ -1,0 +1,68 @@
+"""`/contexts` and `/associations`: what lies beside subjects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Any
+
+from starlette.responses import Response
+
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Route
+from schema_registry.http.media import answer
+from schema_registry.http.resource import Resource
+from schema_registry.store.values import AssociationValue
+
+DEFAULT_RESOURCE_TYPE = "topic"
+ANY_RESOURCE_NAMESPACE = "-"
+
+
+class Contexts(Resource):
+    """The handlers of `/contexts` and `/associations`."""
+
+    def routes(self) -> Iterator[Route]:
+        yield Route("GET", "/contexts", self.list_contexts, cached=True)
+        yield Route("DELETE", "/contexts/{context}", self.delete_context)
+        yield Route("GET", "/associations/resources/{namespace}/{name}", self.associations, cached=True)
+
+    async def list_contexts(self, request: Request) -> Response:
+        prefix = request.query_value("contextPrefix")
+        names = [name for name in self.registry.state.context_names() if name.startswith(prefix)]
+        return answer(request, self.limits.contexts.page(request, names))
+
+    async def delete_context(self, request: Request) -> Response:
+        prefix = request.path_value("context")
+
+        async def delete() -> Response:
+            await self.registry.delete_context(prefix)
+            return Response(status_code=HTTPStatus.NO_CONTENT)
+
+        return await self.cluster.lead(request, delete)
+
+    async def associations(self, request: Request) -> Response:
+        namespace = request.path_value("namespace")
+        found = self.registry.state.associations.of_resource(
+            request.path_value("name"),
+            None if namespace == ANY_RESOURCE_NAMESPACE else namespace,
+            request.query_value("resourceType") or DEFAULT_RESOURCE_TYPE,
+            request.query_values("associationType"),
+            request.query_value("lifecycle") or None,
+        )
+        return answer(request, self.limits.schemas.page(request, [_association(one) for one in found]))
+
+
+def _association(value: AssociationValue) -> dict[str, Any]:
+    members = {
+        "subject": value.subject,
+        "guid": value.guid,
+        "resourceName": value.resource_name,
+        "resourceNamespace": value.resource_namespace,
+        "resourceId": value.resource_id,
+        "resourceType": value.resource_type,
+        "associationType": value.association_type,
+        "lifecycle": value.lifecycle,
+        "frozen": value.frozen,
+        "createTs": value.created_ms,
+    }
+    return {name: member for name, member in members.items() if member is not None}

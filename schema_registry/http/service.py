@@ -1,0 +1,122 @@
+"""What the service tells of itself: who it is, whether it works, and its metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http import HTTPStatus
+from importlib.metadata import version
+from typing import Any
+
+import orjson
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from starlette.responses import Response
+
+from barnabas.kernel.http.metrics import RequestMetrics
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Route
+from schema_registry.http.media import answer
+from schema_registry.node import Node
+from schema_registry.state.state import State
+
+CONFLUENT_VERSION = "8.0.0"
+"""The version of Confluent's registry whose API this is: clients ask for it to learn what a server can do."""
+
+
+@dataclass(slots=True)
+class ClusterNames:
+    """The group of instances that serve the schemas, and the Kafka cluster that holds them, once it has told its id."""
+
+    registry_group: str
+    kafka_cluster: str = ""
+
+
+class ServiceStatus:
+    """The handlers of what is no schema."""
+
+    def __init__(self, state: State, node: Node, names: ClusterNames) -> None:
+        self._state = state
+        self._node = node
+        self._names = names
+        self._metrics = RequestMetrics("schema_registry", more=[self._families])
+
+    @property
+    def metrics(self) -> RequestMetrics:
+        return self._metrics
+
+    def routes(self) -> Iterator[Route]:
+        yield Route("GET", "/", self.root, cached=True)
+        yield Route("POST", "/", self.root)
+        yield Route("GET", "/v1/metadata/id", self.cluster_id, cached=True)
+        yield Route("GET", "/v1/metadata/version", self.version, cached=True)
+        yield Route("GET", "/v1/metadata/deployment", self.deployment, cached=True)
+        yield Route("GET", "/_health", self.health)
+        yield Route("GET", "/status/ready", self.ready)
+        yield Route("GET", "/master_available", self.leader_available)
+        yield Route("GET", "/metrics", self._metrics.page)
+
+    async def root(self, request: Request) -> Response:
+        return answer(request, {})
+
+    async def cluster_id(self, request: Request) -> Response:
+        clusters = {"kafka-cluster": self._names.kafka_cluster, "schema-registry-cluster": self._names.registry_group}
+        return answer(request, {"scope": {"path": [], "clusters": clusters}, "id": ""})
+
+    async def version(self, request: Request) -> Response:
+        return answer(request, {"version": CONFLUENT_VERSION, "commitId": f"barnabas-{version('barnabas')}"})
+
+    async def deployment(self, request: Request) -> Response:
+        return answer(request, {"attributes": ["deploymentScope:opensource"]})
+
+    async def health(self, _request: Request) -> Response:
+        """Whether this instance can do its work: it hears the topic, and takes part in elections."""
+        health, election = self._node.store.health, self._node.election
+        healthy = health.reading and health.error is None and election.healthy
+        leader = election.leader
+        members: dict[str, Any] = {
+            "healthy": healthy,
+            "status": {
+                "reader_alive": health.reading,
+                "records_behind": health.lag,
+                "records_skipped": health.skipped_records,
+                "reader_error": health.error,
+                "elector_alive": election.healthy,
+                "elector_error": election.error,
+                "is_leader": election.is_leader,
+                "leader": None if leader is None else leader.url,
+            },
+        }
+        status = HTTPStatus.OK if healthy else HTTPStatus.SERVICE_UNAVAILABLE
+        return Response(orjson.dumps(members), status, media_type="application/json")
+
+    async def ready(self, _request: Request) -> Response:
+        """Whether reads and writes would be answered now."""
+        health, election = self._node.store.health, self._node.election
+        ready = health.reading and health.error is None and election.leader is not None
+        status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
+        return Response(orjson.dumps({"ready": ready}), status, media_type="application/json")
+
+    async def leader_available(self, _request: Request) -> Response:
+        available = self._node.election.leader is not None
+        body = orjson.dumps({"master_available": available})
+        return Response(body, media_type="application/json", headers={"cache-control": "no-store"})
+
+    def _families(self) -> Iterator[Metric]:
+        contexts = list(self._state.contexts.values())
+        versions = [
+            version for context in contexts for subject in context.subjects() for version in context.versions(subject)
+        ]
+        live = sum(not version.deleted for version in versions)
+        numbers = {
+            "schemas": ("Schemas that have an id.", sum(len(context.contents()) for context in contexts)),
+            "subjects": ("Subjects, deleted ones too.", sum(len(list(context.subjects())) for context in contexts)),
+            "versions_live": ("Versions of subjects.", live),
+            "versions_deleted": ("Versions of subjects that were soft-deleted.", len(versions) - live),
+            "leader": ("1 on the instance that writes.", int(self._node.election.is_leader)),
+            "elector_healthy": ("1 while the instance takes part in elections.", int(self._node.election.healthy)),
+            "reader_healthy": ("1 while the instance hears the topic.", int(self._node.store.health.error is None)),
+            "reader_lag_records": ("Records of the topic that are not replayed yet.", self._node.store.health.lag),
+            "records_skipped": ("Records of the topic that made no sense.", self._node.store.health.skipped_records),
+        }
+        for name, (text, value) in numbers.items():
+            yield GaugeMetricFamily(f"schema_registry_{name}", text, value)

@@ -1,0 +1,42 @@
+"""Ids for new schemas: the next number of the context, and the same one for the same content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from schema_registry.state.context import Context
+
+
+@dataclass(slots=True)
+class _Pending:
+    """An id and how many writes hold it: the first may fail while those after it still count on it."""
+
+    id: int
+    holders: int = 0
+
+
+class Identifiers:
+    """Ids that were given out and whose records have not come back from the topic yet."""
+
+    def __init__(self) -> None:
+        self._highest: dict[str, int] = {}
+        self._pending: dict[tuple[str, bytes], _Pending] = {}
+
+    @contextmanager
+    def reserved(self, context: Context, digest: bytes) -> Iterator[int]:
+        """An id for a content as long as its record is under way. Whoever registers the same content meanwhile gets the same id."""
+        key = (context.name, digest)
+        pending = self._pending.get(key)
+        if pending is None:
+            schema_id = max(context.highest_id, self._highest.get(context.name, 0)) + 1
+            self._highest[context.name] = schema_id
+            pending = self._pending[key] = _Pending(schema_id)
+        pending.holders += 1
+        try:
+            yield pending.id
+        finally:
+            pending.holders -= 1
+            if not pending.holders:
+                del self._pending[key]
