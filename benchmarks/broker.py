@@ -12,7 +12,6 @@ medians within one run: client and brokers share the machine, and the absolute f
 from __future__ import annotations
 
 import argparse
-import fnmatch
 import json
 import os
 import shutil
@@ -21,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import get_args
@@ -44,10 +43,10 @@ from benchmarks.job import Figures, LoadFailed
 from benchmarks.processes import cpu_seconds
 from benchmarks.report import Results
 from benchmarks.rows import FULL, QUICK, OwnRow, Row, Scale, SharedRow, Site
+from benchmarks.turns import LEAST_REPEATS, choose, say, turns
 from benchmarks.wire import UnexpectedAnswer
 from tests.provision.cache import cache_root
 
-LEAST_REPEATS = 3
 # A quick run leaves out the rows that vary what another one shows.
 QUICK_ROWS = (
     *("life", "tools-list"),
@@ -69,11 +68,6 @@ WARM_ROWS: dict[Durability, tuple[SharedRow, ...]] = {
 FAILURES = (LoadFailed, UnexpectedAnswer, OSError, TimeoutError)
 
 
-def say(text: str) -> None:
-    sys.stderr.write(f"{time.strftime('%H:%M:%S')} {text}\n")
-    sys.stderr.flush()
-
-
 class Run:
     """One run of the program."""
 
@@ -90,7 +84,7 @@ class Run:
         say("floor: " + ", ".join(f"{key} {report.number(value)}" for key, value in figures.items()))
 
     def own(self, row: OwnRow) -> None:
-        for number, contestant in self._turns():
+        for number, contestant in turns(self._contestants, self._repeat):
             folder = contestant.home / f"{row.name}-{number}"
             self._record(row, contestant, partial(row.measure, contestant, folder, self._scale))
 
@@ -110,15 +104,8 @@ class Run:
                 except FAILURES as failure:
                     say(f"warm-up of {site.contestant.name} FAILED, its rows are measured cold: {failure}")
             for row in rows:
-                for _, contestant in self._turns():
+                for _, contestant in turns(self._contestants, self._repeat):
                     self._record(row, contestant, partial(row.measure, sites[contestant.name], self._scale))
-
-    def _turns(self) -> Iterator[tuple[int, Contestant]]:
-        """Turn by turn; who goes first changes each time."""
-        for number in range(self._repeat):
-            order = self._contestants if number % 2 == 0 else self._contestants[::-1]
-            for contestant in order:
-                yield number, contestant
 
     def _warm_up(self, site: Site) -> None:
         """A young JVM spends several times the CPU time of a warm one, so: until a round is no cheaper than the one before."""
@@ -143,14 +130,6 @@ class Run:
         self.results.add(row.name, contestant.name, figures)
         shown = ", ".join(f"{m.key} {report.number(figures[m.key])}" for m in row.metrics if m.key in figures)
         say(f"{row.name} {contestant.name}: {shown}")
-
-
-def choose(rows: Sequence[Row], patterns: Sequence[str]) -> list[Row]:
-    """The rows that one of the patterns names, in their own order."""
-    for pattern in patterns:
-        if not any(fnmatch.fnmatch(row.name, pattern) for row in rows):
-            raise ValueError(f"no row is named {pattern!r}; the rows are: {', '.join(row.name for row in rows)}")
-    return [row for row in rows if any(fnmatch.fnmatch(row.name, pattern) for pattern in patterns)]
 
 
 def touch_memory() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 from benchmarks import wire
@@ -112,13 +112,3 @@ def answers(port: int) -> bool:
             return wire.broker_count(connection.ask(wire.metadata_request())) >= 1
     except (OSError, struct.error, IndexError):
         return False
-
-
-def wait_until_answering(port: int, limit_seconds: float, alive: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + limit_seconds
-    while not answers(port):
-        if not alive():
-            raise ChildProcessError(f"the broker for port {port} ended before it answered; its log says why")
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"nobody answers Metadata on port {port} after {limit_seconds} s")
-        time.sleep(PROBE_INTERVAL_SECONDS)

@@ -1,35 +1,24 @@
-"""The two brokers that are measured: how each is started, stopped and killed, and what it has cost so far."""
+"""The two brokers that are measured: how each is prepared and started, and what makes its topics keep a promise."""
 
 from __future__ import annotations
 
 import functools
-import os
-import random
 import shutil
-import signal
-import socket
 import subprocess
 import sys
-import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
-from benchmarks import processes
-from benchmarks.connection import HOST, wait_until_answering
+from benchmarks.connection import HOST, answers
+from benchmarks.running import Launch, Running, free_port
 from tests.provision import java
 from tests.provision.cache import cache_root
 
 KAFKA_VERSION = "4.3.0"
 CLUSTER_ID = "QmFybmFiYXMtYmVuY2g0Mw"
-START_LIMIT_SECONDS = 180
-STOP_LIMIT_SECONDS = 60
-OUTPUT_TAIL_CHARACTERS = 600
-# Below the range from which the kernel takes ports for outgoing connections: a probe of a port that nobody has bound could
-# otherwise connect to itself.
-PORTS = range(20_000, 30_000)
 # Deleted topics leave the disk at once on both sides, so that the write-back of dead files does not disturb the next row.
 DELETE_DELAY_MS = 100
 # The heap that Kafka's own start script sets, and the flags that its run script adds.
@@ -44,53 +33,6 @@ KAFKA_FLAGS = (
 )
 Name = Literal["ours", "kafka"]
 Durability = Literal["relaxed", "durable"]
-
-
-def free_port() -> int:
-    for _ in range(100):
-        port = random.choice(PORTS)
-        with socket.socket() as probe:
-            try:
-                probe.bind((HOST, port))
-            except OSError:
-                continue
-            return port
-    raise OSError(f"no free port found between {PORTS.start} and {PORTS.stop}")
-
-
-@dataclass(slots=True)
-class Running:
-    """A broker that answers."""
-
-    process: subprocess.Popen[bytes]
-    port: int
-    seconds_to_answer: float
-
-    @property
-    def pid(self) -> int:
-        return self.process.pid
-
-    def resident_bytes(self) -> int:
-        return processes.resident_bytes(self.pid)
-
-    def stop(self) -> None:
-        self._end(signal.SIGTERM)
-
-    def kill(self) -> None:
-        self._end(signal.SIGKILL)
-
-    def _end(self, sign: signal.Signals) -> None:
-        members = processes.family(self.pid) if sign == signal.SIGKILL else [self.pid]
-        for member in members:
-            try:
-                os.kill(member, sign)
-            except ProcessLookupError:
-                continue
-        try:
-            self.process.wait(STOP_LIMIT_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,23 +59,8 @@ class Contestant(ABC):
         if not folder.exists():
             folder.mkdir(parents=True)
             self.prepare(folder, port, durability)
-        with (folder / "output.log").open("ab") as output:
-            begin = time.monotonic()
-            process = subprocess.Popen(
-                self.command(folder, port, durability), stdout=output, stderr=output, stdin=subprocess.DEVNULL
-            )
-        try:
-            wait_until_answering(port, START_LIMIT_SECONDS, lambda: process.poll() is None)
-        except BaseException as failure:
-            process.kill()
-            process.wait()
-            if isinstance(failure, ChildProcessError):
-                last = (folder / "output.log").read_text(errors="replace").strip()[-OUTPUT_TAIL_CHARACTERS:]
-                raise ChildProcessError(
-                    f"{self.name} ended before it answered; the end of its output: {last}"
-                ) from failure
-            raise
-        return Running(process, port, time.monotonic() - begin)
+        launch = Launch(self.name, self.command(folder, port, durability), port, folder / "output.log")
+        return launch.start(lambda: answers(port))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from crc32c import crc32c
 from benchmarks import batch, job, wire
 from benchmarks.bulk import BIG_BATCH_BYTES, BIG_IN_FLIGHT, SMALL_BATCH_BYTES, SMALL_GATHER, SMALL_IN_FLIGHT, WARM_SHARE
 from benchmarks.connection import HOST
-from benchmarks.contestants import free_port
 from benchmarks.job import ROOT, Figures, Job
 from benchmarks.rows import Scale
+from benchmarks.running import free_port
 from benchmarks.spread import percentile
 from benchmarks.wire import NO_TAGS, Topic
 

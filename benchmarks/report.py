@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.contestants import KAFKA_VERSION, Name
+from benchmarks.contestants import KAFKA_VERSION
 from benchmarks.job import Figures
 from benchmarks.rows import Metric, Row
 from benchmarks.spread import Spread, ratio
@@ -22,14 +22,14 @@ Json = dict[str, Any]
 class Results:
     """Everything that was measured, in the order in which it was measured."""
 
-    figures: dict[str, dict[Name, list[Figures]]] = field(default_factory=dict)
+    figures: dict[str, dict[str, list[Figures]]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     floor: list[Figures] = field(default_factory=list)
 
-    def add(self, row: str, name: Name, figures: Figures) -> None:
+    def add(self, row: str, name: str, figures: Figures) -> None:
         self.figures.setdefault(row, {}).setdefault(name, []).append(figures)
 
-    def spread(self, row: str, name: Name, key: str) -> Spread | None:
+    def spread(self, row: str, name: str, key: str) -> Spread | None:
         return _spread(self.figures.get(row, {}).get(name, []), key)
 
     def best_floor(self, key: str) -> float | None:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Literal
 
 from benchmarks.connection import create_topics, delete_topics, records_in
-from benchmarks.contestants import Contestant, Durability, Running
+from benchmarks.contestants import Contestant, Durability
 from benchmarks.job import Figures
+from benchmarks.running import Running
 from benchmarks.spread import Target
 from benchmarks.wire import Topic, UnexpectedAnswer
 

@@ -35,7 +35,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A bound on the ratio ours : theirs. `goal` is the better value that is wished for and not demanded."""
+    """A bound, most often on the ratio ours : theirs. `goal` is the better value that is wished for and not demanded."""
 
     bound: float
     direction: Literal["at least", "at most"]
@@ -44,7 +44,7 @@ class Target:
     def __str__(self) -> str:
         sign = "≥" if self.direction == "at least" else "≤"
         goal = f" (goal {self.goal:g})" if self.goal is not None else ""
-        return f"{sign} {self.bound:.3g}{goal}"
+        return f"{sign} {self.bound:,g}{goal}"
 
     def verdict(self, ratio: float) -> Verdict:
         if not self._meets(ratio, self.bound):

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks import bulk, durable, java
-from benchmarks.broker import choose
 from benchmarks.job import LoadFailed
 
 SUMMARY = (
@@ -15,20 +14,6 @@ SUMMARY = (
     "100000 steady state records sent, 81234.5 records/sec (79.33 MB/sec), 312.40 ms avg latency, 811.00 ms max latency, "
     "305 ms 50th, 640 ms 95th, 702 ms 99th, 790 ms 99.9th.\n"
 )
-
-
-def test_rows_are_chosen_by_pattern_in_their_own_order() -> None:
-    assert [row.name for row in choose(durable.ROWS, ["durable-64-6p", "durable-1-*"])] == [
-        "durable-1-1p",
-        "durable-1-6p",
-        "durable-1-50p",
-        "durable-64-6p",
-    ]
-
-
-def test_a_name_that_no_row_has_is_refused_with_those_that_exist() -> None:
-    with pytest.raises(ValueError, match=r"'life'.*durable-1-1p"):
-        choose(durable.ROWS, ["life"])
 
 
 def test_every_row_has_a_name_of_its_own() -> None:

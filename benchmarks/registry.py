@@ -1,0 +1,178 @@
+"""Our Schema Registry beside Apicurio Registry and Karapace: all started in the same run, loaded by wrk, turn by turn.
+
+    python -m benchmarks.registry                       every row, three times each
+    python -m benchmarks.registry --quick               the same with less work each, and no more than 1,000 schemas
+    python -m benchmarks.registry --rows 'get-*'        some rows
+    python -m benchmarks.registry --growth              ours alone, with 1,000, 10,000 and 50,000 schemas
+    python -m benchmarks.registry --list                what there is
+
+Apicurio and a Java runtime for it are fetched when they are not there; Karapace is installed from its source, once, with
+`--karapace FOLDER`. A peer that cannot be had is left out, and the run says why. What counts are the ratios of the medians
+within one run: load and registries share the machine, and the absolute figures move with whatever else runs on it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import get_args
+
+from benchmarks import apicurio, karapace, registry_report, wrk
+from benchmarks.job import Figures, LoadFailed
+from benchmarks.registries import Deployment, Name, OurRegistry, PeerMissing, Registry
+from benchmarks.registry_report import Comparison
+from benchmarks.registry_rows import FULL, LIFE_ROWS, LOAD_ROWS, QUICK, LifeRow, LoadRow, Row, Scale, Site
+from benchmarks.report import number
+from benchmarks.turns import LEAST_REPEATS, choose, say, turns
+from benchmarks.wire import UnexpectedAnswer
+from tests.provision.cache import cache_root
+
+QUICK_ROWS = ("get-*", "post-*", "life-1000")
+USUAL_ROWS = (*QUICK_ROWS, "life-10000")
+GROWTH_ROWS = ("life-*",)
+LEAST_WARM_ROUNDS = 2
+MOST_WARM_ROUNDS = 8
+WARM_WHEN_BELOW = 1.1  # of the requests of the round before
+# What a measurement may fail with; a row that fails is reported, and the others go on.
+FAILURES = (LoadFailed, UnexpectedAnswer, OSError, TimeoutError)
+
+
+class Run:
+    """One run of the program."""
+
+    def __init__(self, comparison: Comparison, scale: Scale, repeat: int) -> None:
+        self._comparison = comparison
+        self._scale = scale
+        self._repeat = repeat
+
+    def life(self, row: LifeRow) -> None:
+        for turn, registry in turns(self._comparison.contestants, self._repeat):
+            folder = registry.home / f"{row.name}-{turn}"
+            self._record(row, registry, partial(row.measure, registry, folder))
+
+    def load(self, rows: Sequence[LoadRow]) -> None:
+        """All registries stay up for all rows; those that are not asked do not disturb the one that is."""
+        if not rows:
+            return
+        with ExitStack() as stack:
+            sites: list[Site] = []
+            for registry in self._comparison.contestants:
+                try:
+                    sites.append(Site.filled(stack.enter_context(Deployment(registry, registry.home / "load"))))
+                except FAILURES as failure:
+                    self._comparison.results.failures[rows[0].name] = (
+                        f"{registry.title} before the first row: {failure}"
+                    )
+                    say(f"{registry.title} FAILED before the first row, and is not measured: {failure}")
+            for site in sites:
+                self._warm_up(site, rows)
+            for row in rows:
+                for _, site in turns(sites, self._repeat):
+                    measure = partial(row.measure, site, row.connections, self._scale.seconds)
+                    self._record(row, site.deployment.registry, measure)
+
+    def _warm_up(self, site: Site, rows: Sequence[LoadRow]) -> None:
+        """A young JVM answers a fraction of what a warm one does, so: until a round is hardly better than the one before."""
+        title, before = site.deployment.registry.title, 0.0
+        for turn in range(1, MOST_WARM_ROUNDS + 1):
+            try:
+                answered = sum(row.measure(site, row.connections, self._scale.warm_seconds)["requests"] for row in rows)
+            except FAILURES as failure:
+                say(f"warm-up of {title} FAILED, its rows are measured cold: {failure}")
+                return
+            say(f"warm-up {turn} of {title}: {answered:,.0f} requests")
+            if turn >= LEAST_WARM_ROUNDS and answered < before * WARM_WHEN_BELOW:
+                return
+            before = answered
+
+    def _record(self, row: Row, registry: Registry, measure: Callable[[], Figures]) -> None:
+        results = self._comparison.results
+        try:
+            figures = measure()
+        except FAILURES as failure:
+            results.failures[row.name] = f"{registry.title}: {type(failure).__name__}: {failure}"
+            say(f"{row.name} {registry.title} FAILED: {failure}")
+            return
+        results.add(row.name, registry.name, figures)
+        shown = ", ".join(f"{m.key} {number(figures[m.key])}" for m in row.metrics if m.key in figures)
+        say(f"{row.name} {registry.title}: {shown}")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", nargs="+", default=[], metavar="NAME", help="rows by name or pattern")
+    parser.add_argument("--list", action="store_true", help="print the names of the rows and stop")
+    parser.add_argument("--repeat", type=int, default=LEAST_REPEATS, help="measurements of each row on each registry")
+    parser.add_argument("--quick", action="store_true", help="less work per measurement, and no rows of many schemas")
+    parser.add_argument("--growth", action="store_true", help="ours alone: how it fares as its schemas become more")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write every single measurement to this file")
+    parser.add_argument("--only", choices=get_args(Name), help="measure one registry alone; there are no ratios then")
+    parser.add_argument(
+        "--karapace", type=Path, metavar="FOLDER", help="install Karapace from its source in this folder"
+    )
+    parser.add_argument("--folder", type=Path, default=cache_root() / "benchmarks", help="where data is kept meanwhile")
+    return parser.parse_args()
+
+
+def find_contestants(options: argparse.Namespace, folder: Path) -> tuple[list[Registry], dict[Name, str]]:
+    """Those that can be had, and why the others cannot."""
+    finders: dict[Name, Callable[[], Registry]] = {
+        "ours": lambda: OurRegistry(folder / "ours"),
+        "apicurio": lambda: apicurio.find(folder / "apicurio"),
+        "karapace": lambda: karapace.find(folder / "karapace", options.karapace),
+    }
+    found: list[Registry] = []
+    absent: dict[Name, str] = {}
+    only = "ours" if options.growth else options.only
+    for name, find in finders.items():
+        if only in (None, name):
+            try:
+                found.append(find())
+            except PeerMissing as missing:
+                absent[name] = str(missing)
+                say(f"{name} is left out: {missing}")
+    return found, absent
+
+
+def choose_rows(options: argparse.Namespace) -> list[Row]:
+    rows: list[Row] = [*LOAD_ROWS, *LIFE_ROWS]
+    usual = GROWTH_ROWS if options.growth else QUICK_ROWS if options.quick else USUAL_ROWS
+    return rows if options.list else choose(rows, options.rows or usual)
+
+
+def main() -> int:
+    # A run that is told to stop takes its registries and its data with it.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    options = arguments()
+    chosen = choose_rows(options)
+    if options.list:
+        sys.stdout.write("\n".join(row.name for row in chosen) + "\n")
+        return 0
+    wrk.find()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(dir=options.folder, prefix="run-", ignore_cleanup_errors=True) as folder:
+        contestants, absent = find_contestants(options, Path(folder))
+        comparison = Comparison(contestants, chosen, absent=absent)
+        run = Run(comparison, QUICK if options.quick else FULL, options.repeat)
+        run.load([row for row in chosen if isinstance(row, LoadRow)])
+        for row in chosen:
+            if isinstance(row, LifeRow):
+                run.life(row)
+    settings = {"quick": options.quick, "repeat": options.repeat, "seconds": round(time.monotonic() - began)}
+    sys.stdout.write(registry_report.page(comparison, settings))
+    if options.json:
+        options.json.write_text(json.dumps(registry_report.document(comparison, settings), indent=1) + "\n")
+    return 1 if comparison.results.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
