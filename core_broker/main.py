@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import signal
 import sys
 from collections.abc import Callable
 
+from barnabas.kernel import event_loop
 from barnabas.kernel.settings import Settings
 from barnabas.wire.errors import KafkaError
 from core_broker.broker import Broker
@@ -29,21 +29,12 @@ YOUNG_OBJECTS_MAX = 20_000
 def run(settings: Settings, announce: Callable[[list[tuple[str, int]]], None]) -> int:
     """Serves until SIGTERM or SIGINT; `announce` is told the addresses as soon as clients can connect."""
     sys.setswitchinterval(THREAD_SWITCH_INTERVAL_S)
-    try:
-        import uvloop
-    except ImportError:
-        logger.info("uvloop is not installed; the standard event loop serves")
-        return asyncio.run(_serve(settings, announce))
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_serve(settings, announce))
+    return event_loop.run(_serve(settings, announce))
 
 
 async def _serve(settings: Settings, announce: Callable[[list[tuple[str, int]]], None]) -> int:
-    loop = asyncio.get_running_loop()
-    stopping = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
-    broker = Broker(settings, loop)
+    stopping = event_loop.stop_signal()
+    broker = Broker(settings, asyncio.get_running_loop())
     try:
         await broker.start()
     except (LogDirectoryError, KafkaError) as problem:

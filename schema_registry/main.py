@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import signal
 from collections.abc import Callable
 
+from barnabas.kernel import event_loop
 from barnabas.kernel.http.server import Server
 from barnabas.kernel.settings import Settings
 from barnabas.wire.errors import KafkaError
@@ -22,20 +22,11 @@ EXIT_FAILURE = 1
 
 def run(settings: Settings, announce: Callable[[list[tuple[str, int]]], None]) -> int:
     """Serves until SIGTERM or SIGINT; `announce` is told the addresses as soon as reads and writes are answered."""
-    try:
-        import uvloop
-    except ImportError:
-        logger.info("uvloop is not installed; the standard event loop serves")
-        return asyncio.run(_serve(settings, announce))
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_serve(settings, announce))
+    return event_loop.run(_serve(settings, announce))
 
 
 async def _serve(settings: Settings, announce: Callable[[list[tuple[str, int]]], None]) -> int:
-    loop = asyncio.get_running_loop()
-    stopping = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
+    stopping = event_loop.stop_signal()
     instance = Instance(settings)
     server = instance.server()
     # A port that is taken shows before anything is read.

@@ -15,8 +15,8 @@ from schema_registry.state.version import Version
 from schema_registry.subject import Subject
 
 LATEST = -1
-PARSED_MAX_CHARACTERS = 16_000_000
-"""How much text the parsed schemas that are kept may have had; what is parsed takes about ten times as much memory."""
+PARSED_MAX_CHARACTERS = 1_000_000
+"""How much text the parsed schemas that are kept may have had; what is parsed takes some ten times as much memory."""
 
 LARGE_CHARACTERS = 50_000
 """A longer text is parsed on another thread; it takes more than some milliseconds."""

@@ -17,7 +17,6 @@ QUICK_GROUPS = {
     "group.consumer.heartbeat.interval.ms": "300",
     "group.consumer.min.heartbeat.interval.ms": "300",
 }
-LISTENING = "broker listening on "
 
 
 class BrokerProcess(ServiceProcess):
@@ -40,8 +39,7 @@ class BarnabasBroker(BrokerProcess):
 
     @property
     def address(self) -> str:
-        found = [line for line in self.output.read_text().splitlines() if line.startswith(LISTENING)]
-        return found[0].removeprefix(LISTENING).strip() if found else ""
+        return self.announced
 
     @property
     def log_dir(self) -> Path:

@@ -11,7 +11,6 @@ from typing import Any
 from tests.ports import HOST
 from tests.service_process import ServiceProcess
 
-LISTENING = "registry listening on "
 ANSWER_DEADLINE_S = 30.0
 JSON = "application/vnd.schemaregistry.v1+json"
 
@@ -69,8 +68,7 @@ class RegistryProcess(ServiceProcess):
 
     @property
     def address(self) -> str:
-        found = [line for line in self.output.read_text().splitlines() if line.startswith(LISTENING)]
-        return found[0].removeprefix(LISTENING).strip() if found else ""
+        return self.announced
 
     @property
     def url(self) -> str:

@@ -40,6 +40,12 @@ class ServiceProcess(ABC):
         return self._process.pid
 
     @property
+    def announced(self) -> str:
+        """The address in the line that tells that it is ready; empty before."""
+        lines = [line for line in self.output.read_text().splitlines() if " listening on " in line]
+        return lines[0].rpartition(" ")[2] if lines else ""
+
+    @property
     def output(self) -> Path:
         """What the latest start has written on stdout."""
         return self.home / f"stdout-{self._starts}.txt"
