@@ -21,7 +21,7 @@ from schema_registry.canonical_texts import CanonicalTexts
 from schema_registry.cluster.election import Election, ElectionSettings
 from schema_registry.cluster.forwarding import Forwarder
 from schema_registry.cluster.identity import Identity
-from schema_registry.http.application import RegistryApplication
+from schema_registry.http.application import Profile, RegistryApplication
 from schema_registry.http.parameters import PageLimits
 from schema_registry.http.resource import ListLimits
 from schema_registry.http.service import ClusterNames, ServiceStatus
@@ -79,7 +79,9 @@ class Instance:
             ServiceStatus(self._state, self._node, self._names),
             _list_limits(settings),
             _policy(settings),
-            settings.integer("incompatible.schema.error.code"),
+            Profile(
+                settings.integer("incompatible.schema.error.code"), settings.boolean("response.new.members.for.all")
+            ),
         )
 
     def server(self) -> Server:

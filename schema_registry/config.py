@@ -98,8 +98,8 @@ def _text(value: object, member: str) -> str:
 
 
 def _boolean(value: object, member: str) -> bool:
-    if isinstance(value, bool):
-        return value
+    if isinstance(value, int):
+        return bool(value)
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return value.lower() == "true"
     raise InvalidMember(f"{member} must be true or false, not {value!r}")

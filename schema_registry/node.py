@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from http import HTTPStatus
 
 from starlette.responses import Response
 
@@ -62,7 +63,7 @@ class Node:
         answer = await self._forwarder.forward(await _call(request), election.leader)
         if answer.offset is not None:
             await self.store.wait_for(answer.offset)
-        else:
+        elif answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
             await self.store.catch_up()
         return Response(answer.body, answer.status, media_type=answer.content_type)
 

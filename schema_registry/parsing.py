@@ -13,6 +13,7 @@ from schema_registry.schema import Reference, Schema
 from schema_registry.state.state import State
 from schema_registry.state.version import Version
 from schema_registry.subject import Subject
+from schema_registry.turns import Turns
 
 LATEST = -1
 PARSED_MAX_CHARACTERS = 1_000_000
@@ -32,11 +33,15 @@ class Parser:
         self._state = state
         self._parsed: OrderedDict[tuple[object, ...], ParsedSchema] = OrderedDict()
         self._characters = 0
+        self._clearings = 0
+        self.turns = Turns()
+        """Threads share one interpreter: several at once would be no faster, and hold up the event loop the more."""
 
     def clear(self) -> None:
         """Forget everything: what a reference stands for may have changed."""
         self._parsed.clear()
         self._characters = 0
+        self._clearings += 1
 
     def stored(self, version: Version) -> ParsedSchema:
         return self.parse(version.schema, version.subject)
@@ -61,10 +66,13 @@ class Parser:
             return
         schema = self.pinned(schema, subject)
         key = self._key(schema, subject, new=new, normalise=normalise)
-        if key not in self._parsed:
-            texts = self._texts(schema, subject, new=new)
+        async with self.turns:
+            if key in self._parsed:
+                return
+            texts, clearings = self._texts(schema, subject, new=new), self._clearings
             parsed = await asyncio.to_thread(_parsed, schema, texts, new=new, normalise=normalise)
-            self._keep(key, parsed, len(schema.text))
+            if clearings == self._clearings:
+                self._keep(key, parsed, len(schema.text))
 
     def pinned(self, schema: Schema, subject: str) -> Schema:
         """The schema with references to the latest version made references to that very version."""
@@ -129,8 +137,9 @@ class Parser:
         return version
 
     def _keep(self, key: tuple[object, ...], parsed: ParsedSchema, characters: int) -> None:
+        if key not in self._parsed:
+            self._characters += characters
         self._parsed[key] = parsed
-        self._characters += characters
         while self._characters > PARSED_MAX_CHARACTERS:
             (_, text, *_), _ = self._parsed.popitem(last=False)
             self._characters -= len(str(text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 from schema_registry.config import Config
@@ -55,7 +56,7 @@ class Registry:
     # --- schemas ---
 
     async def prepare(self, subject: str, request: SchemaRequest, *, normalise: bool, new: bool) -> None:
-        """Understand a large schema before an operation looks at it, without holding up everybody else."""
+        """Understand large schemas before an operation looks at them, without holding up everybody else."""
         imported = self.scopes.mode(subject).takes_ids
         await self.parser.prepare(
             request.schema,
@@ -63,16 +64,25 @@ class Registry:
             new=new and not imported and self.scopes.validates_new_schemas(subject),
             normalise=self._normalises(subject, normalise) and not imported,
         )
+        for version in self.state.live_versions(subject):
+            # One that cannot be understood is told of by whoever looks at it.
+            with suppress(SchemaRefused):
+                await self.parser.prepare(version.schema, subject, new=False, normalise=False)
 
-    def known(self, subject: str, request: SchemaRequest, *, normalise: bool) -> Version | None:
+    async def known(self, subject: str, request: SchemaRequest, *, normalise: bool) -> Version | None:
         """The version that registering would return without writing anything."""
         _check_request(subject, request)
+        if not self.state.live_versions(subject):
+            return None
+        await self.prepare(subject, request, normalise=normalise, new=False)
         return self._registrar.known(subject, request, normalise=self._normalises(subject, normalise))
 
     async def register(self, subject: str, request: SchemaRequest, *, normalise: bool, force: bool) -> Version:
         """The version that holds the schema, a new one if there is none yet."""
         _check_request(subject, request)
         normalise = self._normalises(subject, normalise)
+        if not force and not self.scopes.mode(subject).takes_ids:
+            await self._compare_ahead(subject, request, normalise=normalise)
         async with self._order.subject(subject):
             for _ in range(ID_ATTEMPTS_MAX):
                 decided = self._registrar.decide(subject, request, normalise=normalise, force=force)
@@ -83,7 +93,7 @@ class Registry:
                     return version
         raise StoreError("Error while registering the schema due to generating an ID that is already in use.")
 
-    def check(self, subject: str, request: SchemaRequest, number: int | None, *, normalise: bool) -> Report:
+    async def check(self, subject: str, request: SchemaRequest, number: int | None, *, normalise: bool) -> Report:
         """Whether a schema may follow one version of a subject (None: all of them, as the level says)."""
         previous: Sequence[Version]
         if number is None:
@@ -101,6 +111,7 @@ class Registry:
             new=self.scopes.validates_new_schemas(subject),
             normalise=self._normalises(subject, normalise),
         )
+        await self._compatibility.prepare(subject, understood, previous)
         return self._compatibility.check(subject, understood, previous)
 
     async def delete_version(self, subject: str, number: int, *, permanent: bool) -> int:
@@ -144,6 +155,16 @@ class Registry:
             mode, records = self._settings.delete_mode(scope, recursive=recursive)
             await self._writer.write(records)
         return mode
+
+    async def _compare_ahead(self, subject: str, request: SchemaRequest, *, normalise: bool) -> None:
+        """Compare with the versions that are there, before the turn to write: others need not wait for it."""
+        if not request.schema.text.strip():
+            return
+        # What is refused is refused again by the decision, in its own order.
+        with suppress(SchemaRefused):
+            new = self.scopes.validates_new_schemas(subject)
+            understood = self.lookup.understand(request.schema, subject, new=new, normalise=normalise)
+            await self._compatibility.prepare(subject, understood, self.state.live_versions(subject))
 
     def _normalises(self, subject: str, asked: bool) -> bool:
         return asked or bool(self.scopes.config(subject).normalize)

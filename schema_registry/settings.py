@@ -202,6 +202,13 @@ _SCHEMAS = (
 )
 
 _HTTP = (
+    Setting(
+        "response.new.members.for.all",
+        Kind.BOOLEAN,
+        False,
+        "Tell the members that came with 8.0 (guid, ts, …) to clients that do not ask for them, too: Go's client up to 2.11 needs the guid"
+        " for ids in headers and does not ask.",
+    ),
     Setting("listeners", Kind.LIST, "http://127.0.0.1:8081", "Where to listen; port 0 is any free port."),
     Setting(
         "size.limit.filter.max.request.body.size",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from barnabas.kernel.http.answer_cache import AnswerCache
@@ -14,7 +16,7 @@ from schema_registry.http.context_paths import is_context_path, rewritten
 from schema_registry.http.contexts import Contexts
 from schema_registry.http.known_answers import KnownAnswers
 from schema_registry.http.media import V1, error_type
-from schema_registry.http.parameters import MODERN_HEADER
+from schema_registry.http.parameters import MODERN_HEADER, VERSION_HEADER
 from schema_registry.http.problems import Problems
 from schema_registry.http.resource import ListLimits
 from schema_registry.http.schemas import Schemas
@@ -27,6 +29,14 @@ from schema_registry.registry import Registry
 BAD_REQUEST = 400
 
 
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Which age of Confluent's servers clients see: the code of an incompatible schema, and who is told the members that came with 8.0."""
+
+    incompatible_code: int
+    modern_for_all: bool
+
+
 class RegistryApplication:
     """Answers requests. `changed` is to be called after every change of the state, since answers are kept until then."""
 
@@ -37,9 +47,10 @@ class RegistryApplication:
         status: ServiceStatus,
         limits: ListLimits,
         policy: Policy,
-        incompatible_code: int,
+        profile: Profile,
     ) -> None:
-        self._cache = AnswerCache(vary=[MODERN_HEADER])
+        self._profile = profile
+        self._cache = AnswerCache(vary=[MODERN_HEADER, VERSION_HEADER])
         self._known = KnownAnswers()
         resources = (
             Schemas(registry, node, limits),
@@ -52,7 +63,7 @@ class RegistryApplication:
         self._application: ASGIApp = Application(
             Router(route for resource in resources for route in resource.routes()),
             status.metrics,
-            errors=ErrorAnswers(Problems(incompatible_code).translate, error_type),
+            errors=ErrorAnswers(Problems(profile.incompatible_code).translate, error_type),
             cache=self._cache,
             policy=policy,
         )
@@ -70,4 +81,6 @@ class RegistryApplication:
                 await refusal(scope, receive, send)
                 return
             scope = {**scope, "raw_path": path, "query_string": query}
+        if self._profile.modern_for_all:
+            scope = {**scope, "headers": [*scope["headers"], (MODERN_HEADER.encode(), b"true")]}
         await self._application(scope, receive, send)

@@ -38,7 +38,7 @@ class CompatibilityChecks(Resource):
         normalise = request.flag("normalize")
         try:
             await self.registry.prepare(subject, wanted, normalise=normalise, new=True)
-            report = self.registry.check(subject, wanted, number, normalise=normalise)
+            report = await self.registry.check(subject, wanted, number, normalise=normalise)
         except SchemaRefused as problem:
             if not verbose:
                 raise

@@ -20,6 +20,10 @@ def is_context_path(raw_path: bytes) -> bool:
 def rewritten(raw_path: bytes, query: bytes) -> tuple[bytes, bytes]:
     """The path and query that a path of a context stands for; ValueError when the context cannot be."""
     context, *segments = raw_path.removeprefix(_ROOT).decode("latin-1").rstrip("/").split("/")
+    if not context and not segments:
+        return b"/contexts", query
+    if "" in (context, *segments):
+        raise ValueError("the path has an empty segment; a name that is empty cannot be asked for")
     prefix = context_prefix(unquote(context))
     if not segments:
         # The default context cannot be deleted: its path is that of the service.

@@ -38,7 +38,7 @@ class Contexts(Resource):
             await self.registry.delete_context(prefix)
             return Response(status_code=HTTPStatus.NO_CONTENT)
 
-        return await self.cluster.lead(request, delete)
+        return await self.lead(request, delete)
 
     async def associations(self, request: Request) -> Response:
         namespace = request.path_value("namespace")

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 from starlette.responses import Response
 
 from barnabas.kernel.http.request import Request
-from schema_registry.http.parameters import MODERN_HEADER
+from schema_registry.http.parameters import is_modern
 
 ANSWERS_MAX_BYTES: Final = 8 * 1024 * 1024
 
@@ -33,7 +33,7 @@ class KnownAnswers:
             request.raw_path,
             request.scope["query_string"],
             headers.get("accept", ""),
-            headers.get("content-type", "") + headers.get(MODERN_HEADER, ""),
+            f"{headers.get('content-type', '')} {is_modern(request)}",
             await request.body(),
         )
 

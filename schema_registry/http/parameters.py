@@ -23,6 +23,9 @@ INT_MAX: Final = (1 << 31) - 1
 MODERN_HEADER: Final = "confluent-accept-unknown-properties"
 """Sent by clients that bear members in answers which they do not know."""
 
+VERSION_HEADER: Final = "confluent-client-version"
+"""Sent by clients that are young enough to bear them, too."""
+
 _WHOLE_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,10}")
 
 ItemT = TypeVar("ItemT")
@@ -45,7 +48,8 @@ class PageLimits:
 
 
 def is_modern(request: Request) -> bool:
-    return request.headers.get(MODERN_HEADER, "").lower() == "true"
+    """Whether the client bears members that it does not know. Python's client says so only when it sends a body, but always who it is."""
+    return request.headers.get(MODERN_HEADER, "").lower() == "true" or VERSION_HEADER in request.headers
 
 
 def subject(request: Request) -> str:

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.request import Request
 from schema_registry.http import parameters
+from schema_registry.http.media import answer_type
 from schema_registry.http.parameters import PageLimits
 from schema_registry.registry import Registry
 from schema_registry.state.version import Version
@@ -43,6 +44,11 @@ class Resource:
         self.registry = registry
         self.cluster = cluster
         self.limits = limits
+
+    async def lead(self, request: Request, act: Callable[[], Awaitable[Response]]) -> Response:
+        """Let the leader write, unless the client would not take the answer."""
+        answer_type(request)
+        return await self.cluster.lead(request, act)
 
     def subject(self, request: Request) -> str:
         """The subject that a path names, or the one that it is an alias of."""

@@ -45,7 +45,7 @@ class ScopeSettingsPaths(Resource):
             config = await self.registry.update_config(scope, body)
             return answer(request, config.to_json(LEVEL_IN_REQUESTS))
 
-        return await self.cluster.lead(request, update)
+        return await self.lead(request, update)
 
     async def delete_config(self, request: Request) -> Response:
         scope = parameters.scope(request)
@@ -53,7 +53,7 @@ class ScopeSettingsPaths(Resource):
         async def delete() -> Response:
             return answer(request, (await self.registry.delete_config(scope)).to_json())
 
-        return await self.cluster.lead(request, delete)
+        return await self.lead(request, delete)
 
     async def mode(self, request: Request) -> Response:
         scope, scopes = parameters.scope(request), self.registry.scopes
@@ -65,7 +65,7 @@ class ScopeSettingsPaths(Resource):
     async def set_mode(self, request: Request) -> Response:
         scope, force = parameters.scope(request), request.flag("force")
         body = await parameters.json_object(request, "updateMode" if scope else "updateTopLevelMode")
-        text = body.get("mode")
+        text = body.get("mode", "")
         if text is not None and not isinstance(text, str):
             raise InvalidMode(MODES_TEXT)
 
@@ -73,7 +73,7 @@ class ScopeSettingsPaths(Resource):
             await self.registry.set_mode(scope, text, force=force)
             return answer(request, {"mode": text})
 
-        return await self.cluster.lead(request, set_mode)
+        return await self.lead(request, set_mode)
 
     async def delete_mode(self, request: Request) -> Response:
         scope, recursive = parameters.scope(request), request.flag("recursive")
@@ -82,4 +82,4 @@ class ScopeSettingsPaths(Resource):
             mode = await self.registry.delete_mode(scope, recursive=recursive)
             return answer(request, {} if mode is None else {"mode": mode.value})
 
-        return await self.cluster.lead(request, delete)
+        return await self.lead(request, delete)

@@ -60,13 +60,13 @@ class ServiceStatus:
 
     async def cluster_id(self, request: Request) -> Response:
         clusters = {"kafka-cluster": self._names.kafka_cluster, "schema-registry-cluster": self._names.registry_group}
-        return answer(request, {"scope": {"path": [], "clusters": clusters}, "id": ""})
+        return answer(request, {"scope": {"path": [], "clusters": clusters}})
 
     async def version(self, request: Request) -> Response:
         return answer(request, {"version": CONFLUENT_VERSION, "commitId": f"barnabas-{version('barnabas')}"})
 
     async def deployment(self, request: Request) -> Response:
-        return answer(request, {"attributes": ["deploymentScope:opensource"]})
+        return answer(request, {"attributes": []})
 
     async def health(self, _request: Request) -> Response:
         """Whether this instance can do its work: it hears the topic, and takes part in elections."""

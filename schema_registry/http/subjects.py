@@ -49,8 +49,7 @@ class Subjects(Resource):
         subject = self.subject(request)
         wanted = SchemaRequest.from_json(await parameters.json_object(request, "register"))
         normalise = request.flag("normalize")
-        await self.registry.prepare(subject, wanted, normalise=normalise, new=False)
-        known = self.registry.known(subject, wanted, normalise=normalise)
+        known = await self.registry.known(subject, wanted, normalise=normalise)
         if known is not None:
             response = self._registered(request, known)
             self._known.put(key, response)
@@ -61,7 +60,7 @@ class Subjects(Resource):
             version = await self.registry.register(subject, wanted, normalise=normalise, force=request.flag("force"))
             return self._registered(request, version)
 
-        return await self.cluster.lead(request, register)
+        return await self.lead(request, register)
 
     async def look_up(self, request: Request) -> Response:
         key = await self._known.key(request)
@@ -143,7 +142,7 @@ class Subjects(Resource):
         async def delete() -> Response:
             return answer(request, await self.registry.delete_subject(subject, permanent=permanent))
 
-        return await self.cluster.lead(request, delete)
+        return await self.lead(request, delete)
 
     async def delete_version(self, request: Request) -> Response:
         subject, number, permanent = self.subject(request), parameters.version(request), request.flag("permanent")
@@ -151,7 +150,7 @@ class Subjects(Resource):
         async def delete() -> Response:
             return answer(request, await self.registry.delete_version(subject, number, permanent=permanent))
 
-        return await self.cluster.lead(request, delete)
+        return await self.lead(request, delete)
 
     def _registered(self, request: Request, version: Version) -> Response:
         shape = Shape(is_modern(request), self.formatted(version, request.query_value("format")))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from schema_registry.config import Level
 from schema_registry.formats.difference import Difference, Policy, Roles
 from schema_registry.formats.parsed_schema import ParsedSchema
+from schema_registry.operations.comparisons import Comparisons
 from schema_registry.operations.lookup import Understood
 from schema_registry.parsing import Parser
 from schema_registry.schema import Schema
@@ -67,28 +68,50 @@ class Compatibility:
     def __init__(self, scopes: Scopes, parser: Parser) -> None:
         self._scopes = scopes
         self._parser = parser
+        self._comparisons = Comparisons(parser.turns)
+
+    async def prepare(self, subject: str, understood: Understood, previous: Sequence[Version]) -> None:
+        """Make the comparisons that `check` needs, without holding up everybody else."""
+        level, policy = self._terms(subject)
+        for version in self._compared(subject, understood, previous):
+            if version.schema.schema_type != understood.schema.schema_type:
+                return
+            old, new = self._parser.stored(version), understood.parsed
+            if level.forward:
+                await self._comparisons.prepare(old, new, policy, _OLD_READS_NEW)
+            if level.backward:
+                await self._comparisons.prepare(new, old, policy, _NEW_READS_OLD)
 
     def check(self, subject: str, understood: Understood, previous: Sequence[Version]) -> Report:
         """Compare a schema with versions of its subject (living ones, oldest first)."""
         report = Report()
-        config = self._scopes.config(subject)
+        level, policy = self._terms(subject)
         validates_fields = self._scopes.validates_fields(subject)
         if validates_fields:
             report.messages += _reserved_fields(understood, previous)
-        level = Level(config.level)
-        policy = Policy.LENIENT if config.policy == Policy.LENIENT.value else Policy.STRICT
-        if level is not Level.NONE:
-            if config.group is not None:
-                value = _property(understood.schema, config.group)
-                previous = [version for version in previous if _property(version.schema, config.group) == value]
-            for version in reversed(previous if level.transitive else previous[-1:]):
-                self._compare(understood, version, level, policy, report)
-                if report.messages:
-                    break
+        for version in self._compared(subject, understood, previous):
+            self._compare(understood, version, level, policy, report)
+            if report.messages:
+                break
         if report.messages:
             validates = "true" if validates_fields else "false"
             report.messages.append(f"{{validateFields: '{validates}', compatibility: '{level.value}'}}")
         return report
+
+    def _terms(self, subject: str) -> tuple[Level, Policy]:
+        config = self._scopes.config(subject)
+        return Level(config.level), Policy.LENIENT if config.policy == Policy.LENIENT.value else Policy.STRICT
+
+    def _compared(self, subject: str, understood: Understood, previous: Sequence[Version]) -> Sequence[Version]:
+        """Those of some versions that the configuration compares a schema with, newest first."""
+        config = self._scopes.config(subject)
+        level = Level(config.level)
+        if level is Level.NONE:
+            return []
+        if config.group is not None:
+            value = _property(understood.schema, config.group)
+            previous = [version for version in previous if _property(version.schema, config.group) == value]
+        return list(reversed(previous if level.transitive else previous[-1:]))
 
     def _compare(self, understood: Understood, version: Version, level: Level, policy: Policy, report: Report) -> None:
         """Add what is wrong between a schema and one version before it."""
@@ -97,11 +120,12 @@ class Compatibility:
             return
         old, new = self._parser.stored(version), understood.parsed
         if level.forward:
-            self._add(report, version, _OLD_READS_NEW, old.differences(new, policy, _OLD_READS_NEW))
+            differences = self._comparisons.differences(old, new, policy, _OLD_READS_NEW)
+            self._add(report, version, _OLD_READS_NEW, differences)
             if not level.backward and report.findings:
                 report.messages += _quoted(version, old)
         if level.backward:
-            differences = new.differences(old, policy, _NEW_READS_OLD)
+            differences = self._comparisons.differences(new, old, policy, _NEW_READS_OLD)
             self._add(report, version, _NEW_READS_OLD, differences)
             if differences:
                 report.messages += _quoted(version, old)

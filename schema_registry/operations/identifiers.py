@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from schema_registry.errors import StoreError
 from schema_registry.state.context import Context
+
+ID_MAX = (1 << 31) - 1
+"""Records carry the id of their schema in four bytes, which Java takes as a signed number."""
 
 
 @dataclass(slots=True)
@@ -31,6 +35,11 @@ class Identifiers:
         pending = self._pending.get(key)
         if pending is None:
             schema_id = max(context.highest_id, self._highest.get(context.name, 0)) + 1
+            if schema_id > ID_MAX:
+                raise StoreError(
+                    f"Context '{context.name}' has no id left for a new schema: {ID_MAX} is taken and is the highest. "
+                    "Register it in another context"
+                )
             self._highest[context.name] = schema_id
             pending = self._pending[key] = _Pending(schema_id)
         pending.holders += 1

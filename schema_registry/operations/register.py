@@ -13,7 +13,7 @@ from schema_registry.operations.compatibility import Compatibility
 from schema_registry.operations.lookup import Lookup, Understood, with_additions
 from schema_registry.operations.request import SchemaRequest
 from schema_registry.parsing import LATEST
-from schema_registry.schema import VERSION_PROPERTY, Schema
+from schema_registry.schema import AVRO, VERSION_PROPERTY, Schema
 from schema_registry.scopes import Scopes, place
 from schema_registry.state.state import State
 from schema_registry.state.version import Version
@@ -62,6 +62,8 @@ class Registrar:
         """The version that a request would get without any write; every instance can tell that, the leader or not."""
         if self._scopes.config(subject).adds_to_schemas or not request.schema.text.strip():
             return None
+        if self._state.latest(subject) is None:
+            return None
         if request.version == LATEST:
             understood = self._lookup.understand(request.schema, subject, new=False, normalise=normalise)
             latest = self._state.latest(subject)
@@ -70,7 +72,12 @@ class Registrar:
             found = self._lookup.find_as_sent(request.schema, subject, normalise=normalise, deleted=False)
         if found is None or (request.id is not None and request.id != found.id):
             return None
-        if request.version in (None, LATEST, found.number):
+        if request.version in (None, LATEST):
+            return found
+        if request.id is None:
+            # A version alone is a wish for a new one.
+            return None
+        if request.version == found.number:
             return found
         other = self._state.version(subject, request.version)
         return other if other is not None and other.content.digest == found.content.digest else None
@@ -121,7 +128,9 @@ class Registrar:
         return completed
 
     def _understood(self, subject: str, schema: Schema, request: SchemaRequest, *, normalise: bool) -> Understood:
-        new = request.id is None and self._scopes.validates_new_schemas(subject)
+        # Only what Avro left to convention long ago may go unchecked.
+        checked = schema.schema_type != AVRO or self._scopes.validates_new_schemas(subject)
+        new = request.id is None and checked
         return self._lookup.understand(schema, subject, new=new, normalise=normalise)
 
     def _known_id(self, subject: str, schema: Schema, wanted: int | None) -> int | None:

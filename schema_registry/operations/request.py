@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,6 +22,7 @@ from schema_registry.schema import (
 
 RULE_NAME_MAX_CHARACTERS: Final = 256
 _NUMBER_MAX: Final = (1 << 31) - 1
+_WHOLE_NUMBER: Final = re.compile(r"-?[0-9]{1,10}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,9 @@ def _checked_name(rule: Rule) -> str:
         raise InvalidRules(f"Illegal character in rule name: {name}")
     if rule.type is None:
         raise InvalidRules("Missing rule type")
+    if rule.kind is None:
+        # Confluent's registry cannot read a record with such a rule.
+        raise InvalidRules("Missing rule kind")
     return name
 
 
@@ -99,6 +104,8 @@ def _check_actions(rule: Rule) -> None:
 def _number(value: object, name: str) -> int | None:
     if value is None:
         return None
+    if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not -1 <= value <= _NUMBER_MAX:
         raise InvalidMember(f"{name} is {value!r}; it must be a whole number up to {_NUMBER_MAX}")
     return value

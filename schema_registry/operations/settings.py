@@ -99,8 +99,8 @@ class ScopeSettings:
         return [*records, (ClearSubjectKey(scope), ClearSubjectValue(scope))]
 
     def _modes_inside(self, context: Subject) -> list[str]:
-        return [
+        return sorted(
             place
             for place, _ in self._state.modes.items()
             if place is not None and Subject.parse(place).context == context.context and Subject.parse(place).name
-        ]
+        )

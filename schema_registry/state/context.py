@@ -33,11 +33,12 @@ class Context:
             self._contents[schema_id] = content
         self.highest_id = max(self.highest_id, schema_id)
         versions = self._subjects.setdefault(subject, {})
+        in_order = number in versions or number > next(reversed(versions), 0)
         former = versions.get(number)
         if former is not None and former.id != schema_id:
             self._forget(former)
         versions[number] = Version(subject, number, schema_id, content, value.deleted, written_ms, value.further)
-        if number != next(reversed(versions)):
+        if not in_order:
             self._subjects[subject] = dict(sorted(versions.items()))
         self._ids_by_digest[content.digest] = schema_id
         self._versions_by_id.setdefault(schema_id, {})[(subject, number)] = None

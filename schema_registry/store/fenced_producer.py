@@ -86,6 +86,7 @@ class FencedProducer:
     def give_up(self) -> None:
         """Write no more until the next `take_over`."""
         self._grant = None
+        self._recovery.forget()
 
     async def renew_if_due(self) -> None:
         """Take a further epoch before brokers may forget this one; Fenced when somebody else took it."""

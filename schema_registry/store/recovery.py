@@ -41,5 +41,9 @@ class Recovery:
     def succeeded(self) -> None:
         if self._failures:
             self._logger.info("%s: works again after %d failures", self._what, self._failures)
+        self.forget()
+
+    def forget(self) -> None:
+        """Nobody tries any more, so nothing is wrong."""
         self._failures = 0
         self.error = None

@@ -136,7 +136,7 @@ class Store:
                 offsets = await write
                 await self._reader.wait_for(offsets[-1])
         except TimeoutError:
-            raise StoreTimeout(f"the write was not seen in the schema topic within {self._timeout_ms} ms") from None
+            raise StoreTimeout(self._unseen("the write", self._timeout_ms)) from None
         finally:
             self._writer.leave(write)
         return offsets[-len(records) :]
@@ -153,7 +153,7 @@ class Store:
                 await self._writer.settled()
                 await self._reader.wait_for(self._writer.left_offset)
         except TimeoutError:
-            raise StoreTimeout(f"an earlier write was not seen in the schema topic within {patience_ms} ms") from None
+            raise StoreTimeout(self._unseen("an earlier write", patience_ms)) from None
 
     async def catch_up(self) -> None:
         """Apply everything that was in the topic when this was called."""
@@ -170,6 +170,10 @@ class Store:
                 await self._reader.wait_for(offset)
         except TimeoutError:
             raise StoreTimeout(f"offset {offset} was not read within {self._timeout_ms} ms") from None
+
+    def _unseen(self, what: str, waited_ms: int) -> str:
+        reason = self._log.writing_error or self._reader.error
+        return f"{what} was not seen in the schema topic within {waited_ms} ms" + (f": {reason}" if reason else "")
 
     async def _opened(self, recovery: Recovery) -> bool:
         try:

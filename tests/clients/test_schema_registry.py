@@ -91,6 +91,18 @@ def test_avro(connect: Connect, client: SchemaRegistryClient, name: str, framing
     assert connect().get_latest_version(f"{name}-value").schema.schema_type == "AVRO"
 
 
+def test_the_latest_version_by_its_guid(connect: Connect, client: SchemaRegistryClient, name: str) -> None:
+    client.register_schema(f"{name}-value", Schema(json.dumps(USER), "AVRO"))
+    conf = {
+        "auto.register.schemas": False,
+        "use.latest.version": True,
+        "schema.id.serializer": header_schema_id_serializer,
+    }
+    where = context(name)
+    payload = AvroSerializer(connect(), None, conf=conf)({"name": "Ada", "age": 1}, where)
+    assert AvroDeserializer(connect())(payload, where) == {"name": "Ada", "age": 1}
+
+
 @pytest.mark.parametrize("framing", FRAMINGS)
 def test_json(connect: Connect, client: SchemaRegistryClient, name: str, framing: str) -> None:
     order = {"id": 7, "items": ["nail", "hammer"]}

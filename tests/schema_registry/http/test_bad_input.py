@@ -23,7 +23,10 @@ DEEP = 5_000
         (b"", 422, 422),
         (b"null", 422, 422),
         (b'{"schema": {"type": "int"}}', 400, 400),
-        (b'{"schema": "\\"int\\"", "schemaType": 7}', 400, 400),
+        (b'{"schema": "\\"int\\"", "schemaType": {}}', 400, 400),
+        (b'{"schema": "\\"int\\"", "schemaType": 7}', 422, 42201),
+        (b'{"schema": "\\"int\\"", "schemaType": ""}', 422, 42201),
+        (b'{"schema": "\\"int\\"", "version": "2"}', 422, 42201),
         (b'{"schema": "\\"int\\"", "references": {}}', 400, 400),
         (b'{"schema": "\\"int\\"", "references": [{"name": "a"}]}', 400, 400),
         (b'{"schema": "\\"int\\"", "version": "two"}', 400, 400),
@@ -130,6 +133,27 @@ def test_accepted_types(registry: RegistryProcess, accept: str, chosen: str | No
         assert (answer.status, answer.headers["content-type"]) == (200, chosen)
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/subjects/s/versions", GOOD),
+        ("PUT", "/config/s", {"compatibility": "FULL"}),
+        ("PUT", "/mode/s", {"mode": "READONLY"}),
+        ("DELETE", "/subjects/t", None),
+    ],
+)
+def test_nothing_is_written_for_a_client_that_takes_no_answer(
+    space: Space, method: str, path: str, body: dict[str, object] | None
+) -> None:
+    space.register("t", GOOD["schema"])
+    before = space.get("/subjects?deleted=true")
+    refused = space.registry.ask(method, f"/contexts/{space.name}{path}", body, {"Accept": "text/html"})
+    assert (refused.status, refused.code) == (406, 406)
+    assert space.get("/subjects?deleted=true") == before
+    assert space.get("/subjects/t/versions") == [1]
+    assert [space.ask("GET", f"/{kind}/s").code for kind in ("config", "mode")] == [40408, 40409]
+
+
 def test_bodies_without_end(registry: RegistryProcess) -> None:
     huge = {"schema": "x" * (9 * 1024 * 1024)}
     assert registry.ask("POST", "/subjects/s/versions", huge).status == 413
@@ -145,7 +169,15 @@ def test_a_schema_that_kafka_would_not_take(space: Space) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "status"), [("PUT", "/subjects", 405), ("GET", "/nope", 404), ("POST", "/config", 405)]
+    ("method", "path", "status"),
+    [
+        ("PUT", "/subjects", 405),
+        ("GET", "/nope", 404),
+        ("POST", "/config", 405),
+        ("DELETE", "/contexts/.", 405),
+        ("GET", "/contexts//subjects", 400),
+        ("POST", "/contexts/.a/subjects//versions", 400),
+    ],
 )
 def test_paths_and_methods_that_do_not_exist(registry: RegistryProcess, method: str, path: str, status: int) -> None:
     answer = registry.ask(method, path)

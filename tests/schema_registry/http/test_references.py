@@ -59,6 +59,24 @@ def test_a_reference_that_leads_nowhere(space: Space) -> None:
     assert "No schema reference found for subject" in answer.body["message"]
 
 
+def test_a_reference_to_what_was_deleted_since(space: Space) -> None:
+    space.register("leaf", LEAF)
+    body = {"schema": TREE, "references": [reference("Leaf", "leaf")]}
+    path = "/compatibility/subjects/tree/versions"
+    assert space.ask("POST", path, body).body == {"is_compatible": True}
+    space.ask("DELETE", "/subjects/leaf")
+    assert space.ask("POST", path, body).code == 42201
+    assert space.ask("GET", "/subjects/leaf/versions/1/referencedby").body == []
+
+
+def test_a_reference_to_a_schema_of_another_type(space: Space) -> None:
+    space.register("leaf", LEAF)
+    body = {"schema": '{"$ref": "leaf"}', "schemaType": "JSON", "references": [reference("leaf", "leaf")]}
+    answer = space.ask("POST", "/subjects/tree/versions", body)
+    assert answer.code == 42201
+    assert "which is of type AVRO" in answer.body["message"]
+
+
 def test_references_in_a_circle_end(space: Space) -> None:
     space.register("leaf", LEAF)
     for number in (1, 2):

@@ -9,6 +9,7 @@ from tests.schema_registry.http.conftest import Space, record
 
 ONE = record("A", ("x", "int"))
 BREAKING = record("A", ("x", "int"), ("z", "string"))
+RULE = {"name": "a", "kind": "CONDITION", "mode": "WRITE", "type": "CEL"}
 
 
 def test_a_configuration_holds_for_its_scope(space: Space) -> None:
@@ -49,9 +50,11 @@ def test_transitive_levels_look_at_every_version(space: Space) -> None:
     ("body", "status", "code"),
     [
         ({"compatibility": "SOMETIMES"}, 422, 42203),
+        ({"compatibility": 1}, 422, 42203),
         ({"compatibilityPolicy": "HARSH"}, 422, 42203),
         ({"normalize": "perhaps"}, 400, 400),
-        ({"defaultRuleSet": {"domainRules": [{"name": "a", "mode": "UPGRADE", "type": "CEL"}]}}, 422, 42210),
+        ({"defaultRuleSet": {"domainRules": [RULE | {"mode": "UPGRADE"}]}}, 422, 42210),
+        ({"defaultRuleSet": {"domainRules": [RULE | {"kind": None}]}}, 422, 42210),
         ([], 400, 400),
     ],
 )
@@ -118,9 +121,15 @@ def test_an_import_needs_room(space: Space) -> None:
     assert space.get("/subjects?deleted=true") == [], "what was deleted softly made room"
 
 
-@pytest.mark.parametrize("mode", ["FORWARD", "sometimes", 7])
-def test_modes_that_cannot_be(space: Space, mode: object) -> None:
-    assert space.ask("PUT", "/mode/s", {"mode": mode}).code == 42204
+@pytest.mark.parametrize("body", [{"mode": "FORWARD"}, {"mode": "sometimes"}, {"mode": 7}, {}])
+def test_modes_that_cannot_be(space: Space, body: dict[str, object]) -> None:
+    assert space.ask("PUT", "/mode/s", body).code == 42204
+
+
+def test_a_mode_that_is_null_goes(space: Space) -> None:
+    space.ask("PUT", "/mode/s", {"mode": "READONLY"})
+    assert space.ask("PUT", "/mode/s", {"mode": None}).body == {"mode": None}
+    assert space.ask("GET", "/mode/s").code == 40409
 
 
 def test_contexts(space: Space) -> None:
@@ -145,7 +154,19 @@ def test_a_subject_without_context_is_found_in_all(space: Space) -> None:
     assert space.registry.ask("POST", f"/subjects/{subject}", {"schema": ONE}).body["id"] == 1
 
 
-@pytest.mark.parametrize("subject", ["__GLOBAL", "__EMPTY", "a%00b", ":.__GLOBAL:s"])
+def test_what_means_nothing_in_another_context_is_not_found_there(space: Space) -> None:
+    subject = space.name.removeprefix(".")
+    space.register(subject, ONE)
+    plain = space.registry.ask
+    assert plain("POST", f"/subjects/{subject}-leaf/versions", {"schema": ONE}).status == 200
+    body = {
+        "schema": record("Tree", ("leaf", "A")),
+        "references": [{"name": "A", "subject": f"{subject}-leaf", "version": 1}],
+    }
+    assert plain("POST", f"/subjects/{subject}", body).code == 40401
+
+
+@pytest.mark.parametrize("subject", ["__GLOBAL", "__EMPTY", "a%00b", ":.__GLOBAL:s", ":*:s"])
 def test_subjects_that_cannot_be(registry: RegistryProcess, subject: str) -> None:
     assert registry.ask("POST", f"/subjects/{subject}/versions", {"schema": ONE}).code == 42208
 

@@ -8,6 +8,7 @@ from tests.schema_registry.http.conftest import Space, record
 
 ONE = record("A", ("x", "int"))
 TWO = record("A", ("x", "int"), ("y", "string", ""))
+THREE = record("A", ("x", "int"), ("y", "string", ""), ("z", "int", 0))
 BREAKING = record("A", ("x", "int"), ("z", "string"))
 
 
@@ -37,12 +38,23 @@ def test_new_members_are_told_to_clients_that_bear_them(space: Space) -> None:
     assert space.ask("POST", "/subjects/s/versions", {"schema": ONE}, modern=False).body == {"id": 1}
     members = ["subject", "version", "id", "guid", "schemaType", "schema", "ts", "deleted"]
     assert list(space.ask("GET", "/subjects/s/versions/1").body) == members
+    space.register("t", ONE, metadata={"properties": {"owner": "me"}})
+    members = ["subject", "version", "guid", "schemaType", "schema", "metadata", "ts", "deleted"]
+    assert list(space.ask("GET", "/schemas/ids/2").body) == members
     assert list(space.ask("GET", "/subjects/s/versions/1", modern=False).body) == [
         "subject",
         "version",
         "id",
         "schema",
     ]
+
+
+def test_who_says_which_version_it_is_bears_them_too(space: Space) -> None:
+    space.register("s", ONE)
+    path = f"/contexts/{space.name}/subjects/s/versions/1"
+    plain = space.registry.ask("GET", path, modern=False)
+    told = space.registry.ask("GET", path, headers={"Confluent-Client-Version": "python/2.16.0"}, modern=False)
+    assert ("guid" in plain.body, "guid" in told.body) == (False, True)
 
 
 def test_an_incompatible_schema_is_refused_and_leaves_no_trace(space: Space) -> None:
@@ -154,7 +166,7 @@ def test_pages(space: Space) -> None:
         space.register(f"s{number}", record("A", (f"f{number}", "int")))
     names = [f"{space.prefix}s{number}" for number in range(5)]
     assert space.get("/subjects?offset=1&limit=2") == names[1:3]
-    assert space.get("/subjects?limit=-3") == names
+    assert [space.get(f"/subjects?limit={limit}") for limit in (-3, 0)] == [names, names]
     assert space.get("/subjects?offset=9") == []
     assert [one["subject"] for one in space.get("/schemas?limit=2&offset=2")] == names[2:4]
 
@@ -172,8 +184,9 @@ def test_an_empty_text_keeps_the_schema_and_changes_its_metadata(space: Space) -
 
 def test_a_version_that_is_named_must_be_the_next(space: Space) -> None:
     space.register("s", ONE)
+    assert space.ask("POST", "/subjects/s/versions", {"schema": ONE, "version": 1}).code == 42201
     assert space.ask("POST", "/subjects/s/versions", {"schema": TWO, "version": 3}).code == 42201
-    assert space.ask("POST", "/subjects/s/versions", {"schema": TWO, "version": 2}).body["version"] == 2
+    assert space.ask("POST", "/subjects/s/versions", {"schema": TWO, "version": "2"}).body["version"] == 2
 
 
 def test_an_id_of_ones_own_needs_import_mode(space: Space) -> None:
@@ -182,9 +195,11 @@ def test_an_id_of_ones_own_needs_import_mode(space: Space) -> None:
     assert space.ask("POST", "/subjects/s/versions", {"schema": ONE}).code == 42205
     assert space.register("s", ONE, id=5, version=3) == 5
     assert space.ask("POST", "/subjects/s/versions", {"schema": TWO, "id": 5, "version": 4}).code == 42205
-    assert space.get("/subjects/s/versions") == [3]
+    assert space.register("s", TWO, id=4, version=1) == 4
+    assert space.get("/subjects/s/versions") == [1, 3], "versions may come in any order"
     assert space.ask("PUT", "/mode/s", {"mode": "READWRITE"}).status == 200
-    assert space.register("s", TWO) == 6
+    assert space.register("s", THREE) == 6
+    assert space.get("/subjects/s/versions/latest")["version"] == 4
 
 
 RULES = {

@@ -175,6 +175,48 @@ def test_a_deposed_leader_is_told_and_its_waiting_writes_fail(kafka: BrokerProce
     asyncio.run(scenario())
 
 
+def test_what_became_of_a_late_write_is_waited_for(kafka: BrokerProcess, topic: str) -> None:
+    async def scenario() -> None:
+        async with FaultyClient(kafka.address) as client, started(client, topic, timeout_ms=100) as instance:
+            store = instance.store
+            await store.settle()
+            await client.cut_off()
+            with pytest.raises(StoreTimeout):
+                await store.write([registration("late")])
+            assert store.health.error is not None
+            with pytest.raises(StoreTimeout, match="an earlier write"):
+                await store.settle()
+            client.mend()
+
+            async def is_settled() -> bool:
+                try:
+                    await store.settle()
+                except StoreTimeout:
+                    return False
+                return True
+
+            await wait_for_async(is_settled, "the late write to arrive")
+            assert list(instance.memory) == [SchemaKey("late", 1)]
+
+    asyncio.run(scenario())
+
+
+def test_who_resigned_is_well_although_its_last_write_failed(kafka: BrokerProcess, topic: str) -> None:
+    async def scenario() -> None:
+        async with FaultyClient(kafka.address) as client, started(client, topic) as instance:
+            await client.cut_off()
+            write = asyncio.create_task(instance.store.write([registration("a")]))
+            await eventually(lambda: instance.log.writing_error is not None, "the writer to notice")
+            await instance.store.resign()
+            with pytest.raises(Fenced):
+                await write
+            client.mend()
+            await eventually(lambda: instance.store.health.reading, "the reader to go on")
+            assert instance.store.health.error is None
+
+    asyncio.run(scenario())
+
+
 def test_who_does_not_lead_does_not_write(kafka: BrokerProcess, topic: str) -> None:
     async def scenario() -> None:
         async with Client(kafka.address) as client, started(client, topic) as instance:
