@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 
@@ -9,11 +11,12 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.request import Request
 from schema_registry.cluster.election import Election
-from schema_registry.cluster.forwarding import OFFSET_HEADER, Call, Forwarder
-from schema_registry.errors import LeaderUnknown
+from schema_registry.cluster.forwarding import OFFSET_HEADER, Answer, Call, Forwarder, LeaderUnreachable
 from schema_registry.operations.register import Record
 from schema_registry.store.record import Record as EncodedRecord
 from schema_registry.store.store import Store
+
+UNREACHABLE_RETRY_S = 0.2
 
 
 class Node:
@@ -49,18 +52,27 @@ class Node:
         await self.store.settle()
 
     async def lead(self, request: Request, act: Callable[[], Awaitable[Response]]) -> Response:
-        """Do a write here if this instance leads, else let the leader do it and wait until its records are here, too."""
-        election = self.election
-        if election.leader is None:
-            # Between two leaders a write waits for the next one rather than fail.
-            await election.settle(self._settle_ms)
-        if election.is_leader:
-            response = await act()
-            response.headers[OFFSET_HEADER] = str(self.store.position - 1)
-            return response
-        if election.leader is None:
-            raise LeaderUnknown("Leader not known.")
-        answer = await self._forwarder.forward(await _call(request), election.leader)
+        """Do a write here if this instance leads, else let the leader do it and wait until its records are here, too.
+
+        Between two leaders, and while the group has not missed a dead one yet, a write waits rather than fail.
+        """
+        deadline_s = time.monotonic() + self._settle_ms / 1000
+        while True:
+            await self.election.settle(max(0, int((deadline_s - time.monotonic()) * 1000)))
+            if self.election.is_leader:
+                response = await act()
+                response.headers[OFFSET_HEADER] = str(self.store.position - 1)
+                return response
+            try:
+                answer = await self._forwarder.forward(await _call(request), self.election.leader)
+            except LeaderUnreachable:
+                if time.monotonic() >= deadline_s:
+                    raise
+                await asyncio.sleep(UNREACHABLE_RETRY_S)
+            else:
+                return await self._forwarded(answer)
+
+    async def _forwarded(self, answer: Answer) -> Response:
         if answer.offset is not None:
             await self.store.wait_for(answer.offset)
         elif answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:

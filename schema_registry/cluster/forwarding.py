@@ -32,6 +32,10 @@ _HEADERS: Final = (
 _USER_AGENT: Final = "barnabas-schema-registry"
 
 
+class LeaderUnreachable(ForwardingFailed):
+    """Nobody answers at the leader's address, so that it has heard nothing of the request: it may be tried again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """An HTTP call as it came in. `target` is the path with its query, percent-encoded as the client sent it."""
@@ -96,6 +100,10 @@ class Forwarder:
             raise ForwardingFailed(
                 f"Error while forwarding the request to the leader {leader.url}: no answer in {self._timeout_ms} ms"
             ) from None
+        except httpx.ConnectError as error:
+            raise LeaderUnreachable(
+                f"Error while forwarding the request to the leader {leader.url}: {error}"
+            ) from error
         except httpx.HTTPError as error:
             reason = str(error) or type(error).__name__
             raise ForwardingFailed(

@@ -17,7 +17,8 @@ from schema_registry.turns import Turns
 LARGE_CHARACTERS = 5_000
 """Two schemas with less text between them are compared at once; that takes some milliseconds at most."""
 
-KEPT_MAX = 64
+KEPT_MAX_CHARACTERS = 4_000_000
+"""How much text the schemas of the comparisons that are kept may have; parsed, they take about ten times as much memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,12 +29,17 @@ class _Comparison:
     writer: ParsedSchema
     differences: list[Difference]
 
+    @property
+    def characters(self) -> int:
+        return len(self.reader.canonical) + len(self.writer.canonical)
+
 
 class Comparisons:
     """Compares schemas, and remembers what was found between large ones lately."""
 
     def __init__(self, turns: Turns) -> None:
         self._kept: OrderedDict[tuple[int, int, Policy, Roles], _Comparison] = OrderedDict()
+        self._characters = 0
         self._turns = turns
 
     def differences(self, reader: ParsedSchema, writer: ParsedSchema, policy: Policy, roles: Roles) -> list[Difference]:
@@ -49,6 +55,11 @@ class Comparisons:
             if key in self._kept:
                 return
             differences = await asyncio.to_thread(reader.differences, writer, policy, roles)
-            self._kept[key] = _Comparison(reader, writer, differences)
-            if len(self._kept) > KEPT_MAX:
-                self._kept.popitem(last=False)
+            self._keep(key, _Comparison(reader, writer, differences))
+
+    def _keep(self, key: tuple[int, int, Policy, Roles], comparison: _Comparison) -> None:
+        self._kept[key] = comparison
+        self._characters += comparison.characters
+        while self._characters > KEPT_MAX_CHARACTERS and len(self._kept) > 1:
+            _, dropped = self._kept.popitem(last=False)
+            self._characters -= dropped.characters

@@ -21,7 +21,7 @@ from tests.waiting import wait_for
 INSTANCES = 3
 SCHEMAS = 400
 CLIENTS = 16
-ATTEMPTS_MAX = 200
+ATTEMPTS_MAX = 5_000
 # The shortest session that brokers allow by default: so long does it take until a killed leader is missed.
 SESSION_MS = 6_000
 FAILOVER_DEADLINE_S = 60.0
