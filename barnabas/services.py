@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TypeAlias, cast
 
-from barnabas.kernel.environment import KAFKA_PREFIX
+from barnabas.kernel.environment import CLIENT_VARIABLES, KAFKA_PREFIX
 from barnabas.kernel.service_settings import SERVICE_SETTINGS
 from barnabas.kernel.settings import Catalogue, Origin, Setting, Settings, Source, resolve
 
@@ -64,8 +64,10 @@ class Service:
     ) -> Resolved:
         """Read the service's settings, and fill in what follows from our own choices and from the data directory.
 
-        In a `platform`, all services read the same flags, variables and file.
+        In a `platform`, all services read the same flags, variables and file, and find its own broker without a variable for clients.
         """
+        if platform:
+            environ = {name: text for name, text in environ.items() if name not in CLIENT_VARIABLES}
         catalogue = self.catalogue()
         place = _Placement(self, catalogue, platform=platform).own_name
         settings = resolve(catalogue, flags, environ, file, image_prefix=self.image_prefix, place=place)
@@ -100,17 +102,19 @@ class _Placement:
     catalogue: Catalogue[Setting]
     platform: bool
 
-    def own_name(self, name: str) -> str | None:
+    def own_name(self, name: str, origin: Origin) -> str | None:
         prefix = f"{self.service.name}."
         exact = name.removeprefix(prefix)
         if self.service is not BROKER and exact != name and self.catalogue.find(exact) is not None:
             return exact
         if self.catalogue.find(name) is not None:
-            return None if self.platform and self._is_claimed(name) else name
+            # All services see the same environment, whether they run in a platform or alone.
+            shared = self.platform or origin is Origin.ENVIRONMENT
+            return None if shared and self._is_claimed(name) else name
         return None if self._is_known_elsewhere(name) else name
 
     def _is_claimed(self, name: str) -> bool:
-        """In a platform a plain name means the first service that knows it; what all services share means all."""
+        """Where services share names, a plain one means the first service that knows it; what all of them have means all."""
         if SERVICE_SETTINGS.find(name) is not None:
             return False
         earlier = takewhile(lambda other: other is not self.service, SERVICES.values())

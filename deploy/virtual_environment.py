@@ -34,10 +34,11 @@ def main() -> None:
     target = f"{project}[{','.join(arguments.extra)}]" if arguments.extra else str(project)
     # "compat" puts the project's folder on the path. The default is a finder that every start of Python would load and run.
     install = ["-m", "pip", "install", "--quiet", "--config-settings", "editable_mode=compat", "--editable", target]
+    sys.stderr.write(f"installing into {arguments.folder}; the first time this takes a minute\n")
     if subprocess.run([str(python), *install], check=False).returncode:
         sys.exit("The installation failed; pip's message stands above. Most often the package index is out of reach.")
     # Some machines tell Python not to write bytecode, and then each start would compile everything again.
-    packages = [str(project / package) for package in ("barnabas", "core_broker")]
+    packages = [str(project / package) for package in ("barnabas", "core_broker", "schema_registry")]
     subprocess.run([str(python), "-m", "compileall", "-q", *packages], check=False)
 
 

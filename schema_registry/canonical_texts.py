@@ -66,5 +66,5 @@ class CanonicalTexts:
             # It can be read as it is; only nobody can register it again.
             return
         if canonical != version.schema.text:
-            digest = replace(version.schema, text=canonical).digest()
-            self._state.context(context_of(subject)).know_also(digest, version.id)
+            schema = replace(version.schema, text=canonical)
+            self._state.context(context_of(subject)).know_also(schema, version.id)

@@ -174,7 +174,7 @@ class Registry:
         if new.id is not None:
             await self._writer.write(new.records(new.id))
             return self._written(new, new.id)
-        with self._identifiers.reserved(self.state.context(context_of(new.subject)), new.schema.digest()) as schema_id:
+        with self._identifiers.reserved(self.state.context(context_of(new.subject)), new.schema) as schema_id:
             await self._writer.write(new.records(schema_id))
             return self._written(new, schema_id)
 

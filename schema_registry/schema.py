@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 AVRO: Final = "AVRO"
 JSON: Final = "JSON"
 PROTOBUF: Final = "PROTOBUF"
+SCHEMA_TYPES: Final = (JSON, PROTOBUF, AVRO)
 
 VERSION_PROPERTY: Final = "confluent:version"
 """A metadata property in which a client names the version that it means to register."""

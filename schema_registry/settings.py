@@ -7,6 +7,8 @@ from schema_registry.config import LEVELS
 
 INT_MAX = (1 << 31) - 1
 
+_LEVELS = tuple(level.lower() for level in LEVELS)
+
 _STORE = (
     Setting(
         "bootstrap.servers",
@@ -138,14 +140,16 @@ _SCHEMAS = (
         Kind.STRING,
         "backward",
         "How compatible new schemas must be where no scope says otherwise.",
-        choices=tuple(level.lower() for level in LEVELS) + LEVELS,
+        choices=_LEVELS,
+        any_case=True,
     ),
     Setting(
         "avro.compatibility.level",
         Kind.STRING,
         None,
         "The older name of schema.compatibility.level; it wins when both are given.",
-        choices=tuple(level.lower() for level in LEVELS) + LEVELS,
+        choices=_LEVELS,
+        any_case=True,
     ),
     Setting(
         "schema.validate.fields",
@@ -245,6 +249,13 @@ _HTTP = (
         Kind.BOOLEAN,
         True,
         "Answer a browser's pre-flight question without authentication.",
+    ),
+    Setting(
+        "authentication.method",
+        Kind.STRING,
+        "NONE",
+        "How clients prove who they are; there is no way yet.",
+        choices=("NONE",),
     ),
     Setting(
         "response.http.headers.config",

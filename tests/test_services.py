@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.services import SERVICES, Service
+from barnabas.kernel.settings import SettingError
+from barnabas.services import REGISTRY, SERVICES, Service
 from tests.tidy.rules import ROOMS
 
 
@@ -13,3 +14,38 @@ def test_a_service_has_its_settings_and_its_entry_point(service: Service) -> Non
     catalogue = service.catalogue()
     assert all(name in catalogue for name in (*service.folder_settings, *service.chosen))
     assert service.run_at.split(".")[0] in ROOMS
+
+
+@pytest.mark.parametrize(
+    ("flags", "environ", "platform", "expected"),
+    [
+        ({"listeners": "http://127.0.0.1:1"}, {}, False, "http://127.0.0.1:1"),
+        ({"listeners": "PLAINTEXT://127.0.0.1:1"}, {}, True, "http://127.0.0.1:8081"),
+        ({"registry.listeners": "http://127.0.0.1:1"}, {}, True, "http://127.0.0.1:1"),
+        ({}, {"BARNABAS_LISTENERS": "PLAINTEXT://127.0.0.1:1"}, False, "http://127.0.0.1:8081"),
+        ({}, {"BARNABAS_REGISTRY_LISTENERS": "http://127.0.0.1:1"}, True, "http://127.0.0.1:1"),
+        ({}, {"SCHEMA_REGISTRY_LISTENERS": "http://127.0.0.1:1"}, True, "http://127.0.0.1:1"),
+        (
+            {},
+            {"SCHEMA_REGISTRY_LISTENERS": "http://127.0.0.1:1", "BARNABAS_REGISTRY_LISTENERS": "http://127.0.0.1:2"},
+            False,
+            "http://127.0.0.1:2",
+        ),
+    ],
+)
+def test_a_name_that_services_share_means_one_of_them(
+    flags: dict[str, str], environ: dict[str, str], platform: bool, expected: str
+) -> None:
+    settings = REGISTRY.resolve(flags, environ, None, platform=platform).settings
+    assert settings.items_of("listeners") == (expected,)
+
+
+def test_in_a_platform_the_variables_of_clients_do_not_count() -> None:
+    environ = {"KAFKA_BOOTSTRAP_SERVERS": "elsewhere:9092"}
+    alone, among = (REGISTRY.resolve({}, environ, None, platform=platform).settings for platform in (False, True))
+    assert (alone.items_of("bootstrap.servers"), among.is_given("bootstrap.servers")) == (("elsewhere:9092",), False)
+
+
+def test_a_name_that_no_service_knows_is_an_error() -> None:
+    with pytest.raises(SettingError, match="no such setting"):
+        REGISTRY.resolve({"kafkastore.topics": "x"}, {}, None)

@@ -20,7 +20,6 @@ log = logging.getLogger(__name__)
 _ADDRESS_REFUSED = (errno.EADDRINUSE, errno.EADDRNOTAVAIL)
 
 
-_ANOTHER_ADDRESS = "choose another address with --listeners, or with the variable BARNABAS_LISTENERS"
 _ANOTHER_FOLDER = "where another broker runs, this one needs a folder of its own, too: --data-dir, or BARNABAS_DATA_DIR"
 
 
@@ -55,9 +54,16 @@ def run(service: Service, flags: dict[str, str], file: Path | None, *, supervise
             "%s: %s; %s",
             service.name,
             error.strerror,
-            _ANOTHER_ADDRESS if service is not BROKER else f"{_ANOTHER_ADDRESS}; {_ANOTHER_FOLDER}",
+            _another_address(service, supervised=supervised),
         )
         return 1
+
+
+def _another_address(service: Service, *, supervised: bool) -> str:
+    if service is BROKER:
+        return f"choose another address with --listeners, or with the variable BARNABAS_LISTENERS; {_ANOTHER_FOLDER}"
+    flag = f"--set {service.name}.listeners=…" if supervised else "--listeners"
+    return f"choose another address with {flag}, or with the variable BARNABAS_{service.name.upper()}_LISTENERS"
 
 
 def address(host: str, port: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 
 OWN_PREFIX = "BARNABAS_"
 KAFKA_PREFIX = "KAFKA_"
@@ -17,24 +18,40 @@ _SCRIPT_VARIABLES = frozenset({"VERSION", "HOME", "OPTS", "DEBUG", "MODE"})
 _SCRIPT_PREFIXES = ("HEAP_OPT", "JVM_", "JMX_", "LOG4J_", "TOOLS_LOG4J_", "GC_LOG_")
 
 
+# What our commands take from the environment; a service that has such a setting takes it, too, and to others it means nothing.
+CLIENT_VARIABLES = {"KAFKA_BOOTSTRAP_SERVERS": "bootstrap.servers", "SCHEMA_REGISTRY_URL": "schema.registry.url"}
+_CLIENT_ONLY_VARIABLES = frozenset({"SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO"})
+
+
+class Audience(Enum):
+    """For whom a variable is: by its prefix for one service, for our clients, or for whatever program uses that prefix."""
+
+    OURS = auto()
+    CLIENTS = auto()
+    IMAGE = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class SettingVariable:
-    """A variable that sets something. `shared`: other programs use this prefix too, so an unknown name is no mistake."""
+    """A variable that sets something."""
 
     variable: str
     name: str
     text: str
-    shared: bool
+    audience: Audience
 
 
 def setting_variables(environ: Mapping[str, str], image_prefix: str = KAFKA_PREFIX) -> Iterator[SettingVariable]:
     """Yield the variables that hold settings; our own come last, so that they win."""
+    for variable, name in CLIENT_VARIABLES.items():
+        if variable in environ:
+            yield SettingVariable(variable, name, environ[variable], Audience.CLIENTS)
     for variable in sorted(environ):
-        if variable.startswith(image_prefix) and not _belongs_to_scripts(variable.removeprefix(image_prefix)):
-            yield SettingVariable(variable, setting_name(variable, image_prefix), environ[variable], shared=True)
+        if variable.startswith(image_prefix) and not _is_for_others(variable, image_prefix):
+            yield SettingVariable(variable, setting_name(variable, image_prefix), environ[variable], Audience.IMAGE)
     for variable in sorted(environ):
         if variable.startswith(OWN_PREFIX):
-            yield SettingVariable(variable, setting_name(variable, OWN_PREFIX), environ[variable], shared=False)
+            yield SettingVariable(variable, setting_name(variable, OWN_PREFIX), environ[variable], Audience.OURS)
 
 
 def setting_name(variable: str, prefix: str) -> str:
@@ -43,5 +60,7 @@ def setting_name(variable: str, prefix: str) -> str:
     return dotted.replace("...", "-").replace("..", "_")
 
 
-def _belongs_to_scripts(rest: str) -> bool:
-    return rest in _SCRIPT_VARIABLES or rest.startswith(_SCRIPT_PREFIXES)
+def _is_for_others(variable: str, image_prefix: str) -> bool:
+    rest = variable.removeprefix(image_prefix)
+    is_for_clients = variable in CLIENT_VARIABLES or variable in _CLIENT_ONLY_VARIABLES
+    return is_for_clients or rest in _SCRIPT_VARIABLES or rest.startswith(_SCRIPT_PREFIXES)

@@ -62,7 +62,10 @@ class SettingError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One declaration. The default of a LIST is its comma-separated text; None means that there is no value."""
+    """One declaration. The default of a LIST is its comma-separated text; None means that there is no value.
+
+    With `any_case`, the choices are in lower case, and a value may be written in any.
+    """
 
     name: str
     kind: Kind
@@ -71,6 +74,7 @@ class Setting:
     unit: str = ""
     secret: bool = False
     choices: tuple[str, ...] = ()
+    any_case: bool = False
     minimum: float | None = None
     maximum: float | None = None
 
@@ -149,7 +153,7 @@ class Setting:
                 raise self._refusal(text, f"expected at most {_plain(self.maximum)}{self._unit_note()}")
         if self.choices:
             for item in value if isinstance(value, tuple) else (str(value),):
-                if item not in self.choices:
+                if (item.lower() if self.any_case else item) not in self.choices:
                     raise self._refusal(
                         text, f"expected one of {', '.join(self.choices)}{_did_you_mean(item, self.choices)}"
                     )
@@ -372,7 +376,7 @@ def resolve(
     file: Path | None = None,
     *,
     image_prefix: str = environment.KAFKA_PREFIX,
-    place: Callable[[str], str | None] = lambda name: name,
+    place: Callable[[str, Origin], str | None] = lambda name, _origin: name,
 ) -> Settings:
     """Read the values of a catalogue: a flag wins over the environment, that over the file, and that over the default.
 
@@ -380,23 +384,27 @@ def resolve(
     """
     given = [] if file is None else _read_file(file)
     remarks: list[str] = []
+    exact: list[Given] = []
     for variable in environment.setting_variables(environ, image_prefix):
-        source = Source(Origin.ENVIRONMENT, variable.variable)
-        if variable.shared and catalogue.find(variable.name) is None:
+        item = Given(variable.name, variable.text, Source(Origin.ENVIRONMENT, variable.variable))
+        if variable.audience is environment.Audience.OURS:
+            given.append(item)
+        elif catalogue.find(variable.name) is not None:
+            exact.append(item)
+        elif variable.audience is environment.Audience.IMAGE:
             hint = _did_you_mean(variable.name, catalogue)
             remarks.append(
                 f"environment variable {variable.variable} is passed over: there is no setting {variable.name}{hint}"
             )
-            continue
-        given.append(Given(variable.name, variable.text, source))
     flag = Source(Origin.FLAG, "command line")
     given.extend(Given(name, text, flag) for name, text in flags.items())
-    return _apply(catalogue, _placed(given, place), remarks)
+    return _apply(catalogue, _placed(exact, given, place), remarks)
 
 
-def _placed(given: Iterable[Given], place: Callable[[str], str | None]) -> list[Given]:
+def _placed(exact: Iterable[Given], given: Iterable[Given], place: Callable[[str, Origin], str | None]) -> list[Given]:
     """The values under their names here; from one kind of place, those that had to be renamed say it more exactly and win."""
-    named = [(item, name) for item in given if (name := place(item.name)) is not None]
+    named = [(item, item.name) for item in exact]
+    named += [(item, name) for item in given if (name := place(item.name, item.source.origin)) is not None]
     named.sort(key=lambda pair: (pair[0].source.origin.value, pair[0].name != pair[1]))
     return [replace(item, name=name) for item, name in named]
 

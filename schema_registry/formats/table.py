@@ -8,8 +8,6 @@ from typing import Final, cast
 from schema_registry.formats.parsed_schema import ParsedSchema
 from schema_registry.schema import AVRO, JSON, PROTOBUF
 
-SCHEMA_TYPES: Final = (JSON, PROTOBUF, AVRO)
-
 _CLASSES: Final = {
     AVRO: ("schema_registry.formats.avro.schema", "AvroSchema"),
     JSON: ("schema_registry.formats.json_schema.schema", "JsonSchema"),

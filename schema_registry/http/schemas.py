@@ -10,13 +10,12 @@ from starlette.responses import Response
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from schema_registry.errors import SchemaNotFound
-from schema_registry.formats.table import SCHEMA_TYPES
 from schema_registry.http import parameters
 from schema_registry.http.media import answer, text_answer
 from schema_registry.http.parameters import is_modern
 from schema_registry.http.resource import Resource
 from schema_registry.http.shapes import Shape, qualified_references
-from schema_registry.schema import guid_of
+from schema_registry.schema import SCHEMA_TYPES, guid_of
 from schema_registry.state.context import Context
 from schema_registry.state.version import Version
 from schema_registry.subject import DEFAULT_CONTEXT, Subject
@@ -74,7 +73,7 @@ class Schemas(Resource):
     async def ids_of_guid(self, request: Request) -> Response:
         digest = _digest(request.path_value("guid"))
         contexts = [self.registry.state.context(name) for name in self.registry.state.context_names()]
-        ids = [(context.name, context.id_of(digest)) for context in contexts]
+        ids = [(context.name, context.id_of_digest(digest)) for context in contexts]
         return answer(
             request, [{"context": name, "id": schema_id} for name, schema_id in sorted(ids) if schema_id is not None]
         )
@@ -156,7 +155,7 @@ class Schemas(Resource):
         digest = _digest(guid)
         for name in self.registry.state.context_names():
             context = self.registry.state.context(name)
-            schema_id = context.id_of(digest)
+            schema_id = context.id_of_digest(digest)
             if schema_id is not None:
                 return _any_version(context, schema_id)
         return None

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from schema_registry.errors import StoreError
+from schema_registry.schema import Schema
 from schema_registry.state.context import Context
 
 ID_MAX = (1 << 31) - 1
@@ -26,12 +27,12 @@ class Identifiers:
 
     def __init__(self) -> None:
         self._highest: dict[str, int] = {}
-        self._pending: dict[tuple[str, bytes], _Pending] = {}
+        self._pending: dict[tuple[str, str, bytes], _Pending] = {}
 
     @contextmanager
-    def reserved(self, context: Context, digest: bytes) -> Iterator[int]:
+    def reserved(self, context: Context, schema: Schema) -> Iterator[int]:
         """An id for a content as long as its record is under way. Whoever registers the same content meanwhile gets the same id."""
-        key = (context.name, digest)
+        key = (context.name, schema.schema_type, schema.digest())
         pending = self._pending.get(key)
         if pending is None:
             schema_id = max(context.highest_id, self._highest.get(context.name, 0)) + 1

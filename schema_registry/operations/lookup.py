@@ -82,7 +82,7 @@ class Lookup:
             return None
         understood = self.understand(schema, subject, new=False, normalise=normalise)
         context = self._state.context(context_of(subject))
-        schema_id = context.id_of(understood.schema.digest())
+        schema_id = context.id_of(understood.schema)
         if schema_id is not None:
             version = context.version_of_id(schema_id, subject)
             if version is not None and (deleted or not version.deleted):

@@ -136,7 +136,7 @@ class Registrar:
     def _known_id(self, subject: str, schema: Schema, wanted: int | None) -> int | None:
         """The id of a content: the one that it has in the context, else the one that is asked for."""
         context = self._state.context(context_of(subject))
-        known = context.id_of(schema.digest())
+        known = context.id_of(schema)
         if known is not None and wanted in (None, known):
             return known
         if wanted is not None:

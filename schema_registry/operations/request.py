@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from schema_registry.errors import InvalidRules
+from schema_registry.errors import InvalidRules, SchemaRefused
 from schema_registry.schema import (
     AVRO,
     DOMAIN_MODES,
@@ -37,6 +37,11 @@ class SchemaRequest:
     def from_json(cls, members: Mapping[str, Any]) -> SchemaRequest:
         """Read the body of a request; InvalidMember says what is wrong with it."""
         text = members.get("schema")
+        if "schema" not in members and ("type" in members or "$schema" in members):
+            raise SchemaRefused(
+                "Empty schema: the body seems to be the schema itself. Send it as the text of a member:"
+                ' {"schema": "{\\"type\\": …}"}'
+            )
         if text is not None and not isinstance(text, str):
             raise InvalidMember("schema must be a text that holds the schema: write its JSON as an escaped string")
         schema_type = AVRO if members.get("schemaType") is None else members["schemaType"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from schema_registry.schema import SCHEMA_TYPES, Schema
 from schema_registry.state.version import Content, Version
 from schema_registry.store.values import SchemaValue
 
@@ -19,7 +20,7 @@ class Context:
         self.highest_id = 0
         self._subjects: dict[str, dict[int, Version]] = {}
         self._contents: dict[int, Content] = {}
-        self._ids_by_digest: dict[bytes, int] = {}
+        self._ids_by_digest: dict[tuple[str, bytes], int] = {}
         self._versions_by_id: dict[int, dict[tuple[str, int], None]] = {}
 
     def put(self, value: SchemaValue, written_ms: int) -> bool:
@@ -40,7 +41,7 @@ class Context:
         versions[number] = Version(subject, number, schema_id, content, value.deleted, written_ms, value.further)
         if not in_order:
             self._subjects[subject] = dict(sorted(versions.items()))
-        self._ids_by_digest[content.digest] = schema_id
+        self._ids_by_digest[schema.schema_type, content.digest] = schema_id
         self._versions_by_id.setdefault(schema_id, {})[(subject, number)] = None
         return True
 
@@ -64,12 +65,18 @@ class Context:
     def content(self, schema_id: int) -> Content | None:
         return self._contents.get(schema_id)
 
-    def id_of(self, digest: bytes) -> int | None:
-        return self._ids_by_digest.get(digest)
+    def id_of(self, schema: Schema) -> int | None:
+        """The id of a content. The digest alone does not tell formats apart: `"string"` is a schema of two of them."""
+        return self._ids_by_digest.get((schema.schema_type, schema.digest()))
 
-    def know_also(self, digest: bytes, schema_id: int) -> None:
+    def id_of_digest(self, digest: bytes) -> int | None:
+        """The id that a GUID means."""
+        found = (self._ids_by_digest.get((schema_type, digest)) for schema_type in SCHEMA_TYPES)
+        return next((schema_id for schema_id in found if schema_id is not None), None)
+
+    def know_also(self, schema: Schema, schema_id: int) -> None:
         """Find an id by the canonical form of its text, too, where the stored text is another."""
-        self._ids_by_digest.setdefault(digest, schema_id)
+        self._ids_by_digest.setdefault((schema.schema_type, schema.digest()), schema_id)
 
     def contents(self) -> list[tuple[int, Content]]:
         return list(self._contents.items())
@@ -103,5 +110,6 @@ class Context:
         if not places:
             del self._versions_by_id[version.id]
             del self._contents[version.id]
-            if self._ids_by_digest.get(version.content.digest) == version.id:
-                del self._ids_by_digest[version.content.digest]
+            key = (version.schema.schema_type, version.content.digest)
+            if self._ids_by_digest.get(key) == version.id:
+                del self._ids_by_digest[key]

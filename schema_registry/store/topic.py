@@ -89,8 +89,10 @@ async def _create(client: Client, settings: TopicSettings, cluster: MetadataResp
     """Create the topic; False when another instance was faster, whose topic must then be checked like any other."""
     replicas = max(1, min(settings.replication_factor, len(cluster.brokers)))
     if replicas < settings.replication_factor:
-        _logger.warning(
-            "topic %s gets %d replicas, not %d: there are no more brokers",
+        # A lone broker is no mistake; a cluster that is smaller than somebody thought may be one.
+        level = logging.INFO if replicas == 1 else logging.WARNING
+        _logger.log(
+            level, "topic %s has as many copies as there are brokers: %d, not %d",
             settings.name, replicas, settings.replication_factor,
         )  # fmt: skip
     configs = {**settings.configs, _CLEANUP_POLICY: _COMPACT}

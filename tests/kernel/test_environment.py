@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.kernel.environment import KAFKA_PREFIX, setting_name, setting_variables
+from barnabas.kernel.environment import KAFKA_PREFIX, Audience, setting_name, setting_variables
 
 
 @pytest.mark.parametrize(
@@ -38,10 +38,19 @@ def test_variables_of_the_start_scripts_and_of_others_are_no_settings(variable: 
     assert list(setting_variables({variable: "x"})) == []
 
 
-def test_our_own_variables_come_last_and_are_not_shared() -> None:
+def test_our_own_variables_come_last() -> None:
     found = list(setting_variables({"BARNABAS_A": "1", "KAFKA_A": "2", "KAFKA_B": "3"}))
-    assert [(item.variable, item.name, item.text, item.shared) for item in found] == [
-        ("KAFKA_A", "a", "2", True),
-        ("KAFKA_B", "b", "3", True),
-        ("BARNABAS_A", "a", "1", False),
+    assert [(item.variable, item.name, item.text, item.audience) for item in found] == [
+        ("KAFKA_A", "a", "2", Audience.IMAGE),
+        ("KAFKA_B", "b", "3", Audience.IMAGE),
+        ("BARNABAS_A", "a", "1", Audience.OURS),
+    ]
+
+
+def test_variables_of_our_commands_are_settings_of_services_that_have_them() -> None:
+    environ = {"KAFKA_BOOTSTRAP_SERVERS": "a:1", "SCHEMA_REGISTRY_URL": "http://b", "SCHEMA_REGISTRY_DEBUG": "true"}
+    found = list(setting_variables(environ, "SCHEMA_REGISTRY_"))
+    assert [(item.name, item.audience) for item in found] == [
+        ("bootstrap.servers", Audience.CLIENTS),
+        ("schema.registry.url", Audience.CLIENTS),
     ]

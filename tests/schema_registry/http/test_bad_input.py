@@ -34,6 +34,7 @@ DEEP = 5_000
         (b'{"schema": "\\"int\\"", "metadata": {"properties": {"a": {}}}}', 400, 400),
         (b'{"schema": "\\"int\\"", "schemaType": "XML"}', 422, 42201),
         (b'{"schema": ""}', 422, 42201),
+        (b'{"type": "record", "name": "A", "fields": []}', 422, 42201),
     ],
 )
 def test_bodies(space: Space, body: bytes, status: int, code: int) -> None:

@@ -67,6 +67,15 @@ def test_an_incompatible_schema_is_refused_and_leaves_no_trace(space: Space) -> 
     assert space.ask("POST", "/subjects/s/versions?force=true", {"schema": BREAKING}).status == 200
 
 
+def test_the_same_text_in_another_format_is_another_schema(space: Space) -> None:
+    text = '{"type": "array", "items": "string"}'
+    space.register("s", text)
+    json_schema = {"schema": '{"type":"array","items":"string"}', "schemaType": "JSON"}
+    assert space.ask("POST", "/subjects/s/versions", json_schema).status in (409, 422)
+    space.register("t", "true", "JSON")
+    assert space.ask("POST", "/subjects/t", {"schema": "true"}).status in (404, 422)
+
+
 def test_look_up(space: Space) -> None:
     space.register("s", ONE)
     found = space.ask("POST", "/subjects/s", {"schema": ONE.replace(":", ": ")})
