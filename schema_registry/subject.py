@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 DEFAULT_CONTEXT: Final = "."
@@ -12,6 +13,8 @@ GLOBAL_CONTEXT: Final = ".__GLOBAL"
 
 WILDCARD: Final = "*"
 ANY_CONTEXT: Final = ":*:"
+
+PARSED_KEPT_MAX: Final = 1_024
 
 _DELIMITER: Final = ":"
 _PREFIX: Final = ":."
@@ -26,14 +29,9 @@ class Subject:
     context: str
     name: str
 
-    @classmethod
-    def parse(cls, text: str) -> Subject:
-        if text.startswith(_PREFIX):
-            context, _, name = text[1:].partition(_DELIMITER)
-            return cls(context, name)
-        if text.startswith(ANY_CONTEXT):
-            return cls(WILDCARD, text.removeprefix(ANY_CONTEXT))
-        return cls(DEFAULT_CONTEXT, text)
+    @staticmethod
+    def parse(text: str) -> Subject:
+        return _parsed(text)
 
     def __str__(self) -> str:
         return self.context_prefix + self.name
@@ -62,6 +60,17 @@ class Subject:
         if subject.in_default_context and not self.in_default_context:
             return Subject(self.context, text)
         return subject
+
+
+# One request asks for the parts of its subject dozens of times.
+@lru_cache(PARSED_KEPT_MAX)
+def _parsed(text: str) -> Subject:
+    if text.startswith(_PREFIX):
+        context, _, name = text[1:].partition(_DELIMITER)
+        return Subject(context, name)
+    if text.startswith(ANY_CONTEXT):
+        return Subject(WILDCARD, text.removeprefix(ANY_CONTEXT))
+    return Subject(DEFAULT_CONTEXT, text)
 
 
 def normalised(text: str) -> str:

@@ -65,7 +65,12 @@ def _add_produce(commands: Commands) -> None:
         "--header", "-H", action="append", default=[], metavar="NAME=VALUE", help="a header of every record"
     )
     one.add_argument("--partition", "-p", type=whole_number(0), metavar="N", help="partition to write to")
-    one.add_argument("--input", choices=("lines", "jsonl"), default="lines", help="what a line is (lines)")
+    one.add_argument(
+        "--input",
+        choices=("lines", "jsonl"),
+        default="lines",
+        help='what a line is: a value, or {"key": …, "value": …, "headers": {…}}, where a value of null makes a tombstone (lines)',
+    )
     one.add_argument(
         "--compression", choices=("none", "gzip", "snappy", "lz4", "zstd"), default="none", help="codec (none)"
     )

@@ -97,7 +97,7 @@ class _Production:
         arguments = self._arguments
         if arguments.values:
             for value in arguments.values:
-                await self._send(producer, value)
+                await self._send(producer, value, "")
             return
         if sys.stdin.isatty() and arguments.file is None:
             print(f"One record per line to {arguments.topic}; Ctrl-D ends it.", file=sys.stderr)
@@ -105,18 +105,28 @@ class _Production:
             descriptor = sys.stdin.fileno() if arguments.file is None else os.open(arguments.file, os.O_RDONLY)
         except OSError as error:
             raise CommandError(f"{arguments.file}: {error.strerror}", "Name a file that can be read.", 2) from None
+        number = 0
         async for group in lines(descriptor):
             for line in group:
-                await self._send(producer, line)
+                number += 1
+                await self._send(producer, line, f"line {number}: ")
                 if self._failure is not None:
                     return
 
-    async def _send(self, producer: Producer, text: str) -> None:
+    async def _send(self, producer: Producer, text: str, place: str) -> None:
+        try:
+            key, value, headers = self._record(text)
+        except CommandError as error:
+            # What stands before it is written, so that the rest can follow once it is right.
+            await producer.flush()
+            raise CommandError(f"{place}{error}", self._written_before(), error.status) from None
+        await producer.send(self._arguments.topic, value, key, headers=headers, partition=self._arguments.partition)
+
+    def _record(self, text: str) -> tuple[bytes | None, bytes | None, Headers]:
         arguments = self._arguments
         key: bytes | None = arguments.key.encode() if arguments.key is not None else None
         value: bytes | None = text.encode("utf-8", "replace")
         headers: Headers = tuple((name, content.encode()) for name, content in parse_pairs(arguments.header).items())
-        partition: int | None = arguments.partition
         if arguments.input == "jsonl":
             key, value, headers = _from_json(text)
         elif arguments.key_separator is not None:
@@ -132,7 +142,13 @@ class _Production:
             key = self._key_encoder.encode(key)
         if self._value_encoder is not None:
             value = self._value_encoder.encode(value)
-        await producer.send(arguments.topic, value, key, headers=headers, partition=partition)
+        return key, value, headers
+
+    def _written_before(self) -> str:
+        count = self._written
+        if count == 0:
+            return "Nothing was written."
+        return "1 record before it was written." if count == 1 else f"{count} records before it were written."
 
     def _settled(self, batch: ProducerBatch) -> None:
         if batch.error is not None:

@@ -14,8 +14,9 @@ from barnabas.cli.schemas_arguments import registry_url
 from barnabas.kernel.serdes import subject
 from barnabas.kernel.serdes.codecs import Codecs
 from barnabas.kernel.serdes.framing import Frame, id_prefix
-from barnabas.kernel.serdes.registry_client import LATEST, RegistryClient, SchemaKey
+from barnabas.kernel.serdes.registry_client import RegistryClient, SchemaKey
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
+from barnabas.kernel.serdes.schema_text import SubjectVersion
 from barnabas.kernel.serdes.serdes_error import SerdesError
 
 # How long a reader waits for a registry that was not asked for.
@@ -67,13 +68,18 @@ class RecordEncoder:
 
 def _schema_id(client: RegistryClient, schema: str, topic: str, *, is_key: bool) -> int:
     """The id of what was named: an id, a subject with or without version, or a file, which is registered."""
-    if registry.is_schema_file(schema):
-        found = registry.read_schema(schema)
-        return client.register(subject.topic_name(topic, is_key, found), found)
     named = Named.parse(schema)
     if named.id is not None:
         return named.id
-    return client.version(named.subject or "", named.version or LATEST).id
+    found = registry.find_or_read(client, schema)
+    if isinstance(found, SubjectVersion):
+        return found.id
+    try:
+        return client.register(subject.topic_name(topic, is_key, found), found)
+    except RegistryClientError as error:
+        if error.code != registry.INVALID_SCHEMA:
+            raise
+        raise registry.invalid(schema, error) from None
 
 
 class RecordDecoder:

@@ -29,6 +29,9 @@ _HINTS: Final[Mapping[int, str]] = {
     50004: "The registry has no leader at the moment: try again, then look at its log.",
 }
 
+SUBJECT_NOT_FOUND: Final = 40401
+INVALID_SCHEMA: Final = 42201
+
 Work = Callable[[RegistryClient, Namespace], int]
 
 
@@ -41,6 +44,8 @@ class Named(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Named:
+        if not text.strip():
+            raise CommandError("the name of a schema is empty", "Write SUBJECT, SUBJECT:VERSION or an id.", 2)
         if text.isdecimal():
             return cls(None, None, int(text))
         subject, colon, version = text.rpartition(":")
@@ -49,15 +54,15 @@ class Named(NamedTuple):
         return cls(text, None, None)
 
 
-def run(work: Work, arguments: Namespace) -> int:
-    """Do the work against the registry that the command line names."""
+def run(work: Work, arguments: Namespace, trouble_status: int = 1) -> int:
+    """Do the work against the registry that the command line names; `trouble_status` is for what the registry refuses."""
     try:
         with client_of(registry_url(arguments)[0]) as client:
             return work(client, arguments)
     except RegistryClientError as error:
-        raise explained(error) from None
+        raise explained(error, trouble_status) from None
     except SerdesError as error:
-        raise CommandError(str(error)) from None
+        raise CommandError(str(error), status=trouble_status) from None
 
 
 def client_of(url: str, timeout_ms: int | None = None) -> RegistryClient:
@@ -65,14 +70,18 @@ def client_of(url: str, timeout_ms: int | None = None) -> RegistryClient:
     return RegistryClient(url, user_info) if timeout_ms is None else RegistryClient(url, user_info, timeout_ms)
 
 
-def explained(error: RegistryClientError) -> CommandError:
+def explained(error: RegistryClientError, status: int = 1) -> CommandError:
+    hint = _HINTS.get(error.code or 0, "")
     if error.status is None:
-        return CommandError(
-            error.message, "Start one with `barnabas up`, or name another with --registry URL (or SCHEMA_REGISTRY_URL)."
-        )
-    if error.status in (401, 403):
-        return CommandError(error.message, f"Give a name and password in the URL, or in {USER_VARIABLE}.")
-    return CommandError(error.message, _HINTS.get(error.code or 0, ""))
+        hint = "Start one with `barnabas up`, or name another with --registry URL (or SCHEMA_REGISTRY_URL)."
+    elif error.status in (401, 403):
+        hint = f"Give a name and password in the URL, or in {USER_VARIABLE}."
+    return CommandError(error.message, hint, status)
+
+
+def invalid(path: str, error: RegistryClientError) -> CommandError:
+    """A file that the registry cannot read. Before the last `details:` it repeats what it was sent."""
+    return CommandError(f"{path} is not a valid schema: {error.message.rpartition('details: ')[2]}", status=2)
 
 
 def find(client: RegistryClient, text: str) -> SubjectVersion | SchemaText:
@@ -80,11 +89,35 @@ def find(client: RegistryClient, text: str) -> SubjectVersion | SchemaText:
     named = Named.parse(text)
     if named.id is not None:
         return client.schema(named.id)
-    return client.version(named.subject or "", named.version or LATEST)
+    try:
+        return client.version(named.subject or "", named.version or LATEST)
+    except RegistryClientError as error:
+        subject, _, version = text.rpartition(":")
+        is_context = subject.startswith(":.") and ":" not in subject[1:]
+        if error.code != SUBJECT_NOT_FOUND or named.version is not None or not subject or is_context:
+            raise
+        raise CommandError(
+            f"there is no subject {text!r}, and {version!r} is no version of {subject!r}",
+            f"A version is a number, or {LATEST}. {_HINTS[SUBJECT_NOT_FOUND]}",
+        ) from None
 
 
-def is_schema_file(text: str) -> bool:
-    return Path(text).suffix in TYPES_BY_SUFFIX and Path(text).is_file()
+def find_or_read(client: RegistryClient, text: str) -> SubjectVersion | SchemaText:
+    """A schema that is registered, or the one in a file: what looks like a path is one, whether or not it is there."""
+    if is_path(text):
+        return read_schema(text)
+    try:
+        return find(client, text)
+    except RegistryClientError as error:
+        if error.code != SUBJECT_NOT_FOUND:
+            raise
+        raise CommandError(f"{text} is neither a file nor a subject", _HINTS[SUBJECT_NOT_FOUND]) from None
+
+
+def is_path(text: str) -> bool:
+    """Subjects may look so, too: with `:latest` behind it, a name is that of a subject."""
+    named_as_subject = Named.parse(text).version is not None
+    return not named_as_subject and ("/" in text or Path(text).suffix in TYPES_BY_SUFFIX)
 
 
 def read_schema(path: str, kind: str | None = None, references: Iterable[str] = ()) -> SchemaText:

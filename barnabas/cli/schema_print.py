@@ -15,3 +15,21 @@ def pretty(schema: SchemaText) -> str:
         except ValueError:
             pass
     return schema.text.rstrip("\n")
+
+
+def comparable(schema: SchemaText) -> str:
+    """As `pretty`, and Protobuf in its canonical form, so that only what differs in meaning differs in lines."""
+    return _canonical(schema.text).rstrip("\n") if schema.type == PROTOBUF else pretty(schema)
+
+
+def _canonical(text: str) -> str:
+    """What cannot be read is shown as it came, and so is everything where the registry's libraries are not installed."""
+    try:
+        from schema_registry.formats.parsed_schema import InvalidSchema
+        from schema_registry.formats.protobuf.schema import ProtobufSchema
+    except ImportError:
+        return text
+    try:
+        return ProtobufSchema.parse(text).canonical
+    except InvalidSchema:
+        return text

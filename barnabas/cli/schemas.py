@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,12 +17,13 @@ from barnabas.cli.registry import Named
 from barnabas.cli.schema_print import pretty
 from barnabas.kernel.serdes.registry_client import ALL_CONTEXTS, RegistryClient
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
-from barnabas.kernel.serdes.schema_text import SubjectVersion
+from barnabas.kernel.serdes.schema_text import SchemaText, SubjectVersion
 
 DELETED: Final = "deleted"
 # What the registry says when something is deleted already, though not for good.
 _SOFT_DELETED: Final = (40404, 40406)
 _NO_LEVEL_HERE: Final = 40408
+_CONFLICT: Final = 409
 
 
 def run(arguments: Namespace) -> int:
@@ -36,7 +38,8 @@ def run(arguments: Namespace) -> int:
         "export": schemas_backup.export,
         "import": schemas_backup.restore,
     }
-    return registry.run(works[arguments.action], arguments)
+    trouble_status = schemas_compare.EXIT_TROUBLE if arguments.action == "check" else 1
+    return registry.run(works[arguments.action], arguments, trouble_status)
 
 
 def _list(client: RegistryClient, arguments: Namespace) -> int:
@@ -51,6 +54,8 @@ def _list(client: RegistryClient, arguments: Namespace) -> int:
     if arguments.deleted:
         columns.append(Column("state", lambda state: terminal.DIM if state == DELETED else None))
     output.write(sys.stdout, arguments.output, columns, [row[: len(columns)] for row in rows])
+    if not rows:
+        _comment(f"no subject begins with {arguments.prefix}" if arguments.prefix else "there are no subjects")
     return 0
 
 
@@ -71,8 +76,17 @@ def _show(client: RegistryClient, arguments: Namespace) -> int:
         _comment(f"{reference.name} is {reference.subject} version {reference.version}")
     for name, value in ((schema.metadata or {}).get("properties") or {}).items():
         _comment(f"{name} = {value}")
+    _mention_rules(schema.rule_set or {})
     print(pretty(schema))
     return 0
+
+
+def _mention_rules(rule_set: Mapping[str, Any]) -> None:
+    rules = [rule for kind in rule_set.values() if isinstance(kind, list) for rule in kind]
+    if rules:
+        types = ", ".join(sorted({str(rule.get("type")) for rule in rules}))
+        count, pronoun = ("1 rule", "it") if len(rules) == 1 else (f"{len(rules)} rules", "them")
+        _comment(f"{count} ({types}); --output json shows {pronoun}")
 
 
 def _comment(text: str) -> None:
@@ -87,13 +101,28 @@ def _register(client: RegistryClient, arguments: Namespace) -> int:
     properties = parse_pairs(arguments.metadata)
     if properties:
         schema = replace(schema, metadata={"properties": properties})
-    client.register(arguments.subject, schema, normalize=arguments.normalize)
+    try:
+        client.register(arguments.subject, schema, normalize=arguments.normalize)
+    except RegistryClientError as error:
+        return _refused(client, arguments, schema, error)
     found = client.lookup(arguments.subject, schema, normalize=arguments.normalize)
     if arguments.output == output.JSON:
         _print_json({"subject": found.subject, "version": found.version, "id": found.id})
     else:
         print(f"registered {found.subject} version {found.version}, id {found.id}")
     return 0
+
+
+def _refused(client: RegistryClient, arguments: Namespace, schema: SchemaText, error: RegistryClientError) -> int:
+    """Tell why a schema is not taken."""
+    if error.code == registry.INVALID_SCHEMA:
+        raise registry.invalid(arguments.file, error)
+    if error.status == _CONFLICT:
+        answer = schemas_compare.compatibility(client, arguments, schema)
+        if not answer["is_compatible"]:
+            schemas_compare.tell_differences(arguments, answer, sys.stderr)
+            return schemas_compare.EXIT_INCOMPATIBLE
+    raise error
 
 
 def _delete(client: RegistryClient, arguments: Namespace) -> int:
@@ -129,32 +158,50 @@ def _confirm(question: str) -> None:
 
 def _compat(client: RegistryClient, arguments: Namespace) -> int:
     subject = arguments.subject
-    if (arguments.verb == "set") != (arguments.level is not None):
+    given = {"compatibility": arguments.level, "compatibilityPolicy": arguments.policy}
+    wanted = {name: value for name, value in given.items() if value is not None}
+    if (arguments.verb == "set") != bool(wanted):
         raise CommandError(
-            f"compat {arguments.verb} takes {'a' if arguments.verb == 'set' else 'no'} level",
+            f"compat {arguments.verb} takes {'a level or --policy' if arguments.verb == 'set' else 'no level and no --policy'}",
             "Write `compat set LEVEL`, `compat get` or `compat delete`.",
             2,
         )
     if arguments.verb == "set":
-        client.set_config(subject, {"compatibility": arguments.level})
+        client.set_config(subject, wanted)
     elif arguments.verb == "delete":
-        client.delete_config(subject)
-    level, inherited = _level(client, subject)
+        _delete_config(client, subject)
+    level, inherited, policy = _terms(client, subject)
     if arguments.output == output.JSON:
-        _print_json({"subject": subject, "level": level, "inherited": inherited})
+        shown = {"subject": subject, "level": level, "inherited": inherited}
+        _print_json({**shown, "policy": policy} if policy else shown)
     else:
-        print(f"{level} (of the whole registry)" if inherited else level)
+        where = " (of the whole registry)" if inherited else ""
+        print(f"{level}{where}{f', policy {policy}' if policy else ''}")
     return 0
 
 
-def _level(client: RegistryClient, subject: str | None) -> tuple[str, bool]:
-    """The level in force, and whether it comes from outside of the subject."""
+def _delete_config(client: RegistryClient, subject: str | None) -> None:
     try:
-        return client.config(subject)["compatibilityLevel"], False
+        client.delete_config(subject)
+    except RegistryClientError as error:
+        if error.code not in (registry.SUBJECT_NOT_FOUND, _NO_LEVEL_HERE):
+            raise
+        raise CommandError(
+            f"{subject} has no level of its own; nothing was deleted", "`compat get` shows the level in force."
+        ) from None
+
+
+def _terms(client: RegistryClient, subject: str | None) -> tuple[str, bool, str | None]:
+    """The level in force, whether it comes from outside of the subject, and the policy if one is set."""
+    try:
+        own = client.config(subject)
     except RegistryClientError as error:
         if error.code != _NO_LEVEL_HERE:
             raise
-    return client.config(subject, inherited=True)["compatibilityLevel"], True
+        own = {}
+    inherited = "compatibilityLevel" not in own
+    in_force = client.config(subject, inherited=True) if inherited else own
+    return in_force["compatibilityLevel"], inherited, in_force.get("compatibilityPolicy")
 
 
 def _print_json(content: object) -> None:

@@ -16,6 +16,11 @@ LEVELS: Final = (
     *("BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE"),
     *("FULL", "FULL_TRANSITIVE", "NONE"),
 )
+POLICIES: Final = ("STRICT", "LENIENT")
+_CHECK_STATUSES: Final = (
+    "Exit status: 0 compatible, or there is no such subject yet; 1 incompatible, or no such subject with --must-exist; "
+    "2 FILE is not a valid schema, or the command line is wrong; 3 the registry cannot be reached, or refuses to answer."
+)
 _WHICH: Final = "SUBJECT, SUBJECT:VERSION or an id"
 
 
@@ -51,11 +56,17 @@ def _add_readers(actions: Any) -> None:
     one = _action(actions, "show", "show a schema")
     one.add_argument("subject", metavar="SCHEMA", help=_WHICH)
     one = _action(actions, "diff", "compare two schemas")
-    one.add_argument("left", metavar="OLD", help=f"{_WHICH}, or a file")
+    one.add_argument(
+        "left",
+        metavar="OLD",
+        help=f"{_WHICH}, or a file: what holds a / or ends in .avsc, .json or .proto, unless :VERSION follows",
+    )
     one.add_argument("right", metavar="NEW", nargs="?", help="the same; without it, the last two versions of OLD")
     one = _action(actions, "check", "tell whether a schema is compatible, and if not, why and what would help")
+    one.epilog = _CHECK_STATUSES
     _schema_file(one)
     one.add_argument("--version", metavar="VERSION", help="compare with this version alone; latest is one")
+    one.add_argument("--must-exist", action="store_true", help="a subject that does not exist is no success")
 
 
 def _add_writers(actions: Any) -> None:
@@ -78,6 +89,9 @@ def _add_settings(actions: Any) -> None:
     one = _action(actions, "compat", "show, set or unset the compatibility level")
     one.add_argument("verb", choices=("get", "set", "delete"))
     one.add_argument("level", nargs="?", type=str.upper, choices=LEVELS, metavar="LEVEL", help=", ".join(LEVELS))
+    one.add_argument(
+        "--policy", type=str.upper, choices=POLICIES, help="how strictly JSON schemas are compared; with set alone"
+    )
     one.add_argument("--subject", "-s", metavar="SUBJECT", help="of one subject; without it, of the whole registry")
 
 

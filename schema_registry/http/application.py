@@ -14,7 +14,6 @@ from barnabas.kernel.http.router import Router
 from schema_registry.http.compatibility import CompatibilityChecks
 from schema_registry.http.context_paths import is_context_path, rewritten
 from schema_registry.http.contexts import Contexts
-from schema_registry.http.known_answers import KnownAnswers
 from schema_registry.http.media import V1, error_type
 from schema_registry.http.parameters import MODERN_HEADER, VERSION_HEADER
 from schema_registry.http.problems import Problems
@@ -51,10 +50,9 @@ class RegistryApplication:
     ) -> None:
         self._profile = profile
         self._cache = AnswerCache(vary=[MODERN_HEADER, VERSION_HEADER])
-        self._known = KnownAnswers()
         resources = (
             Schemas(registry, node, limits),
-            Subjects(registry, node, limits, self._known),
+            Subjects(registry, node, limits),
             CompatibilityChecks(registry, node, limits),
             ScopeSettingsPaths(registry, node, limits),
             Contexts(registry, node, limits),
@@ -70,7 +68,6 @@ class RegistryApplication:
 
     def changed(self) -> None:
         self._cache.clear()
-        self._known.clear()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if is_context_path(scope["raw_path"]):

@@ -22,8 +22,8 @@ class CompatibilityChecks(Resource):
     """The handlers of `/compatibility`."""
 
     def routes(self) -> Iterator[Route]:
-        yield Route("POST", "/compatibility/subjects/{subject}/versions", self.against_all)
-        yield Route("POST", "/compatibility/subjects/{subject}/versions/{version}", self.against_one)
+        yield Route("POST", "/compatibility/subjects/{subject}/versions", self.against_all, cached=True)
+        yield Route("POST", "/compatibility/subjects/{subject}/versions/{version}", self.against_one, cached=True)
 
     async def against_all(self, request: Request) -> Response:
         return await self._check(request, None, "testCompatibilityForSubject")

@@ -10,14 +10,12 @@ from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from schema_registry.errors import SchemaNotFound, SubjectNotFound, VersionNotFound
 from schema_registry.http import parameters
-from schema_registry.http.known_answers import KnownAnswers
 from schema_registry.http.media import answer, text_answer
 from schema_registry.http.parameters import is_modern
-from schema_registry.http.resource import Cluster, ListLimits, Resource
+from schema_registry.http.resource import Resource
 from schema_registry.http.shapes import Shape, qualified_references
 from schema_registry.operations.request import SchemaRequest
 from schema_registry.parsing import LATEST
-from schema_registry.registry import Registry
 from schema_registry.state.version import Version
 from schema_registry.subject import ANY_CONTEXT, Subject
 
@@ -25,35 +23,25 @@ from schema_registry.subject import ANY_CONTEXT, Subject
 class Subjects(Resource):
     """The handlers of `/subjects`."""
 
-    def __init__(self, registry: Registry, cluster: Cluster, limits: ListLimits, known: KnownAnswers) -> None:
-        super().__init__(registry, cluster, limits)
-        self._known = known
-
     def routes(self) -> Iterator[Route]:
         yield Route("GET", "/subjects", self.list_subjects, cached=True)
-        yield Route("POST", "/subjects/{subject}", self.look_up)
+        yield Route("POST", "/subjects/{subject}", self.look_up, cached=True)
         yield Route("DELETE", "/subjects/{subject}", self.delete_subject)
         yield Route("GET", "/subjects/{subject}/metadata", self.by_metadata, cached=True)
         yield Route("GET", "/subjects/{subject}/versions", self.list_versions, cached=True)
-        yield Route("POST", "/subjects/{subject}/versions", self.register)
+        yield Route("POST", "/subjects/{subject}/versions", self.register, cached=True)
         yield Route("GET", "/subjects/{subject}/versions/{version}", self.by_version, cached=True)
         yield Route("DELETE", "/subjects/{subject}/versions/{version}", self.delete_version)
         yield Route("GET", "/subjects/{subject}/versions/{version}/schema", self.text_by_version, cached=True)
         yield Route("GET", "/subjects/{subject}/versions/{version}/referencedby", self.referenced_by, cached=True)
 
     async def register(self, request: Request) -> Response:
-        key = await self._known.key(request)
-        response = self._known.get(key)
-        if response is not None:
-            return response
         subject = self.subject(request)
         wanted = SchemaRequest.from_json(await parameters.json_object(request, "register"))
         normalise = request.flag("normalize")
         known = await self.registry.known(subject, wanted, normalise=normalise)
         if known is not None:
-            response = self._registered(request, known)
-            self._known.put(key, response)
-            return response
+            return self._registered(request, known)
 
         async def register() -> Response:
             await self.registry.prepare(subject, wanted, normalise=normalise, new=True)
@@ -63,10 +51,6 @@ class Subjects(Resource):
         return await self.lead(request, register)
 
     async def look_up(self, request: Request) -> Response:
-        key = await self._known.key(request)
-        response = self._known.get(key)
-        if response is not None:
-            return response
         subject = self.subject(request)
         wanted = SchemaRequest.from_json(await parameters.json_object(request, "lookUpSchemaUnderSubject"))
         await self.registry.prepare(subject, wanted, normalise=request.flag("normalize"), new=False)
@@ -79,9 +63,7 @@ class Subjects(Resource):
                 raise SubjectNotFound(subject)
             raise SchemaNotFound
         shape = Shape(is_modern(request), self.formatted(version, request.query_value("format")))
-        response = answer(request, shape.version(version, dated=False))
-        self._known.put(key, response)
-        return response
+        return answer(request, shape.version(version, dated=False))
 
     async def list_subjects(self, request: Request) -> Response:
         deleted, deleted_only = request.flag("deleted"), request.flag("deletedOnly")

@@ -1,4 +1,4 @@
-"""Answers to GET requests as they go out, kept until something changes."""
+"""Answers as they go out, kept until something changes. A POST whose handling changed something is not kept: it cleared the cache itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CACHE_MAX_BYTES: Final = 32 * 1024 * 1024
 ENTRY_BYTES: Final = 1024
 """What an entry costs beside its texts: the objects of the key, of the headers and of the messages, rounded up."""
 
-VARY_ALWAYS: Final = frozenset({b"accept", b"accept-encoding", b"origin"})
+VARY_ALWAYS: Final = frozenset({b"accept", b"accept-encoding", b"content-encoding", b"content-type", b"origin"})
 
 Key: TypeAlias = tuple[bytes | tuple[bytes, bytes], ...]
 

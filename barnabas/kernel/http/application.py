@@ -20,6 +20,7 @@ from barnabas.kernel.http.error_answers import ErrorAnswers
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.extra_headers import ExtraHeader
 from barnabas.kernel.http.metrics import RequestMetrics, RouteMetrics
+from barnabas.kernel.http.peeked_body import is_small, peek
 from barnabas.kernel.http.principal import Authorizer, allow_all
 from barnabas.kernel.http.request import BodyLimits, Request
 from barnabas.kernel.http.request_id import HEADER as REQUEST_ID
@@ -81,14 +82,15 @@ class Application:
         self._bodies = BodyBudget(policy.limits.body.total_max_bytes)
         # Who may see an answer is the authorizer's to say, each time.
         self._answers_are_for_all = policy.authorizer is allow_all
+        self._keeps_posts = any(route.cached and route.method == "POST" for route in router.routes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started_s = perf_counter()
         request_id = self._ids.take(_sent_id(scope["headers"]))
         key = None
-        if scope["method"] == "GET" and self._answers_are_for_all:
-            key = self._cache.key(scope)
-            hit = self._cache.get(key)
+        if self._answers_are_for_all:
+            key, receive = await self._key(scope, receive)
+            hit = None if key is None else self._cache.get(key)
             if hit is not None:
                 headers = [*hit.headers, (REQUEST_ID, request_id)]
                 await send({"type": "http.response.start", "status": hit.status, "headers": headers})
@@ -103,6 +105,20 @@ class Application:
             self._metrics.in_flight -= 1
             request.release()
         self._count(scope, self._metrics.of(request.method, request.route), status, started_s)
+
+    async def _key(self, scope: Scope, receive: Receive) -> tuple[Key | None, Receive]:
+        """Under what the answer is kept, if it may be: that of a GET, or of a POST with a small body if any is."""
+        if scope["method"] == "GET":
+            return self._cache.key(scope), receive
+        if scope["method"] != "POST" or not self._keeps_posts or not is_small(scope["headers"]):
+            return None, receive
+        try:
+            async with asyncio.timeout(self._policy.limits.max_s):
+                body, receive = await peek(receive)
+        except TimeoutError:
+            # The request is answered as one whose body does not come.
+            return None, receive
+        return None if body is None else (*self._cache.key(scope), body), receive
 
     async def _serve(self, request: Request, key: Key | None, send: Send) -> int:
         """Answers and returns the status."""

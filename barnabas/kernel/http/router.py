@@ -26,7 +26,7 @@ _BAD_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 class Route:
     """`template` has names in braces for whole segments: `/subjects/{subject}/versions`.
 
-    Answers of a `cached` route depend on the path, the query, and the headers that the cache varies by alone.
+    Answers of a `cached` route depend on the path, the query, the headers that the cache varies by, and a POST's body alone.
     """
 
     method: str

@@ -6,6 +6,7 @@ encoding, where a union reads `{"string": "x"}`, or plain, where it reads `"x"` 
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -297,7 +298,8 @@ def write_long(number: int) -> bytes:
 
 
 def _mismatch(value: Any, expected: str) -> ValueMismatchError:
-    shown = repr(value)
+    # Values come from JSON, so that null is the word for them, not None.
+    shown = repr(value) if type(value) is str else json.dumps(value, ensure_ascii=False, default=repr)
     if len(shown) > SHOWN_MAX_CHARACTERS:
         shown = shown[:SHOWN_MAX_CHARACTERS] + "…"
     return ValueMismatchError(f"{shown} is not {expected}")

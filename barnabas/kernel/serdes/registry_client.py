@@ -98,11 +98,22 @@ class RegistryClient:
         return SubjectVersion.of(answer)
 
     def compatibility(
-        self, subject: str, schema: SchemaText, version: str | None = None, *, normalize: bool = False
+        self,
+        subject: str,
+        schema: SchemaText,
+        version: str | None = None,
+        *,
+        normalize: bool = False,
+        verbose: bool = True,
     ) -> dict[str, Any]:
-        """Would the schema be taken? With a version, it is compared with that one alone."""
+        """Would the schema be taken? With a version, it is compared with that one alone.
+
+        Asked verbosely, registries tell why not, and call a schema that they cannot read incompatible; otherwise they refuse it.
+        """
         path = f"/compatibility{_subject_path(subject)}/versions{f'/{version}' if version else ''}"
-        answer: dict[str, Any] = self._call("POST", path, {"verbose": True, "normalize": normalize}, schema.to_json())
+        answer: dict[str, Any] = self._call(
+            "POST", path, {"verbose": verbose, "normalize": normalize}, schema.to_json()
+        )
         return answer
 
     def delete(self, subject: str, version: str | int | None = None, *, permanent: bool = False) -> list[int]:

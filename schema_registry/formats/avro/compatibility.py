@@ -253,9 +253,7 @@ def _counterpart(pair: _Pair, writer: RecordType, field: Field, position: int) -
     found = [writer.fields[name] for name in (field.name, *field.aliases) if name in writer.fields]
     if len(found) > 1:
         described = f"{field.name} type:{field.type.kind.name} pos:{position}"
-        details = (
-            f"Reader record field {described} matches multiple fields in writer record schema {print_type(writer)}"
-        )
+        details = f"Reader record field {described} matches multiple fields in writer record schema {_text(writer)}"
         raise _GaveUp(pair.fault(Rule.AMBIGUOUS_FIELD, f"/fields/{position}", details, field))
     return found[0] if found else None
 

@@ -35,7 +35,7 @@ def explain(finding: Finding, roles: Roles) -> Difference:
         reader=reader,
         writer=writer,
         why=reason.why.format(**words),
-        fix=reason.fix.format(**words),
+        fix=(reason.fix_writer if roles.reader == _OLD else reason.fix_reader).format(**words),
     )
 
 
@@ -49,7 +49,7 @@ def explain_giving_up(roles: Roles) -> Difference:
         reader=None,
         writer=None,
         why="The schemas combine so many alternatives, or refer to each other in so many ways, that comparing them was given up.",
-        fix="Use fewer alternatives in anyOf, oneOf and allOf, and fewer definitions that contain each other. "
+        fix="Use fewer alternatives in anyOf, oneOf and allOf of the new schema, and fewer definitions that contain each other. "
         "If you know that the schemas are compatible, register this one under the compatibility level NONE.",
     )
 
