@@ -13,6 +13,7 @@ from core_broker.tools.admin.client_config import load_properties
 from core_broker.tools.consuming import formatters
 from core_broker.tools.consuming.consumer import EARLIEST, LATEST
 from core_broker.tools.consuming.formatters import Formatter
+from core_broker.tools.shell import schema_properties
 from core_broker.tools.shell.exits import ToolError
 from core_broker.tools.shell.key_values import parse_pairs
 from core_broker.tools.shell.options import OptionError, OptionParser, Parsed
@@ -189,7 +190,8 @@ def _parser(formatter: str) -> OptionParser:
     parser.takes("command-config", "File of properties of the consumer; --command-property wins.", "config file")
     parser.takes("formatter", "What shows the records.", "class", default=formatter)
     parser.takes("property", "(DEPRECATED) Use --formatter-property instead.", "prop")
-    parser.takes("formatter-property", _FORMATTER_PROPERTIES, "prop")
+    for_schemas = schema_properties.FORMATTER if formatter in formatters.SCHEMA_FORMATTERS else ""
+    parser.takes("formatter-property", _FORMATTER_PROPERTIES + for_schemas, "prop")
     parser.takes("formatter-config", "File of properties of the formatter; --formatter-property wins.", "config file")
     parser.flag("from-beginning", "Begin with the oldest record if the group has stored no offset.")
     parser.takes("max-messages", "End after so many records; without it, never.", "num_messages", kind="Integer")

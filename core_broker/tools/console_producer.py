@@ -13,7 +13,7 @@ from core_broker.tools.java import java_errors
 from core_broker.tools.producing import line_reader
 from core_broker.tools.producing.line_reader import LineReader, LineRecord, RecordReader
 from core_broker.tools.producing.producer import Producer, ProducerBatch, ProducerSettings
-from core_broker.tools.shell import stoppable
+from core_broker.tools.shell import schema_properties, stoppable
 from core_broker.tools.shell.client_log import log
 from core_broker.tools.shell.exits import SUCCESS, ToolError
 from core_broker.tools.shell.input_lines import lines
@@ -161,7 +161,8 @@ def _add_buffers_and_properties(parser: OptionParser, reader_class: str) -> None
         "socket-buffer-size", "Bytes of the socket's buffer (taken, no effect).", "size", kind="Integer", default=102400
     )
     parser.takes("property", "(DEPRECATED) Use --reader-property instead.", "prop")
-    parser.takes("reader-property", _READER_PROPERTIES, "prop")
+    properties = _READER_PROPERTIES + (schema_properties.READER if reader_class in _SCHEMA_READERS else "")
+    parser.takes("reader-property", properties, "prop")
     parser.takes("reader-config", "File of properties of the reader; --reader-property wins.", "config file")
     parser.takes("producer-property", "(DEPRECATED) Use --command-property instead.", "producer_prop")
     parser.takes("command-property", "A property of the producer, name=value.", "producer_prop")

@@ -96,11 +96,51 @@ def test_a_value_that_does_not_fit_is_not_written(run: Run, own_topic: str, tmp_
     status, _, said = run("produce", own_topic, '{"age":-1}', "--value-schema", str(schema))
     assert (status, said) == (
         2,
-        "barnabas: the value '{\"age\":-1}' does not fit its schema: at age: -1 is less than the minimum of 0\n",
+        (
+            "barnabas: the value '{\"age\":-1}' does not fit its schema: at age: -1 is less than the minimum of 0\n"
+            "  Nothing was written.\n"
+        ),
     )
     assert run("consume", own_topic)[1] == ""
     status, _, said = run("produce", own_topic, "x", "--value-schema", "no-such-subject")
-    assert (status, "Subject 'no-such-subject' not found." in said) == (1, True)
+    assert (status, "no-such-subject is neither a file nor a subject" in said) == (1, True)
+    status, _, said = run("produce", own_topic, "x", "--value-schema", "nowhere.avsc")
+    assert (status, "nowhere.avsc: No such file or directory" in said) == (2, True)
+    schema.write_text("{")
+    status, _, said = run("produce", own_topic, "x", "--value-schema", str(schema))
+    assert (status, f"{schema} is not a valid schema: " in said) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words", "said"),
+    [
+        (
+            ("5", "null", "7"),
+            (),
+            "line 2: the value 'null' does not fit its schema: null is not an int of 32 bits\n  1 record ",
+        ),
+        (("k:5", "l:6", "7"), ("--key-separator", ":"), "line 3: no ':' in the line '7'\n"),
+    ],
+)
+def test_a_line_that_does_not_fit_is_named(
+    run: Run, own_topic: str, tmp_path: Path, lines: tuple[str, ...], words: tuple[str, ...], said: str
+) -> None:
+    schema, file = tmp_path / "int.avsc", tmp_path / "lines"
+    schema.write_text('"int"')
+    file.write_text("\n".join(lines))
+    status, _, errors = run("produce", own_topic, "--file", str(file), "--value-schema", str(schema), *words)
+    assert (status, errors.startswith(f"barnabas: {said}")) == (2, True), errors
+    written = len(run("consume", own_topic)[1].splitlines())
+    assert errors.endswith(f"{written} record{' before it was' if written == 1 else 's before it were'} written.\n")
+
+
+def test_a_value_of_null_is_a_tombstone(run: Run, own_topic: str, tmp_path: Path) -> None:
+    schema, file = tmp_path / "int.avsc", tmp_path / "lines"
+    schema.write_text('"int"')
+    file.write_text('{"key":"k","value":5}\n{"key":"k","value":null}\n')
+    assert run("produce", own_topic, "-f", str(file), "--input", "jsonl", "--value-schema", str(schema))[0] == 0
+    rows = [json.loads(line) for line in run("consume", own_topic, "-o", "jsonl")[1].splitlines()]
+    assert [(row["key"], row["value"]) for row in rows] == [("k", 5), ("k", None)]
 
 
 def test_without_a_registry_records_are_shown_as_they_are(

@@ -11,6 +11,8 @@ import pytest
 
 from barnabas.cli import terminal
 from barnabas.cli.main import main
+from barnabas.kernel.serdes.registry_client import RegistryClient
+from barnabas.kernel.serdes.schema_text import SchemaText
 from tests.ports import free_port
 
 ORDER = '{"type":"record","name":"Order","namespace":"shop","fields":[{"name":"id","type":"long"}%s]}'
@@ -139,11 +141,88 @@ def test_a_check_tells_what_breaks_and_what_would_help(
     status, text = refused("check", order(NEEDED), "-s", topic, "--version", "1", "-o", "json")
     answer = json.loads(text)
     assert (status, answer["is_compatible"], answer["differences"][0]["version"]) == (1, False, 1)
-    status, said = refused("register", order(NEEDED), "-s", topic)
-    assert status == 1
-    assert said.endswith(
-        f"  {'`barnabas schemas check FILE --subject SUBJECT` tells what breaks, and what would help.'}\n"
-    )
+    assert refused("register", order(NEEDED), "-s", topic) == (1, said)
+
+
+def test_a_check_without_a_subject_compares_nothing(
+    schemas: Schemas, refused: Refused, order: Callable[..., str], topic: str
+) -> None:
+    said = f"{topic} does not exist yet, so that there is nothing to compare with\n"
+    assert schemas("check", order(), "-s", topic) == said
+    assert schemas("check", order(), "-s", topic, "--version", "3") == said
+    assert json.loads(schemas("check", order(), "-s", topic, "-o", "json"))["is_compatible"]
+    assert refused("check", order(), "-s", topic, "--must-exist") == (1, said)
+
+
+@pytest.mark.parametrize("action", ["check", "register"])
+@pytest.mark.parametrize("name", ["x.avsc", "x.json", "x.proto"])
+def test_what_is_no_schema_is_not_called_incompatible(
+    refused: Refused, tmp_path: Path, topic: str, action: str, name: str
+) -> None:
+    file = tmp_path / name
+    file.write_text('{"type":"rec')
+    status, said = refused(action, str(file), "-s", topic)
+    assert (status, said.startswith(f"barnabas: {file} is not a valid schema: ")) == (2, True), said
+    assert "subject=" not in said
+    assert "incompatible" not in said
+
+
+def test_a_schema_of_another_type_is_incompatible(
+    schemas: Schemas, refused: Refused, order: Callable[..., str], tmp_path: Path, topic: str
+) -> None:
+    schemas("register", order(), "-s", topic)
+    other = tmp_path / "other.json"
+    other.write_text("{}")
+    status, said = refused("check", str(other), "-s", topic)
+    assert (status, "Incompatible because of different schema type" in said) == (1, True)
+
+
+def test_advice_names_the_subject_and_ends_where_the_terminal_does(
+    schemas: Schemas, refused: Refused, tmp_path: Path, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    file = tmp_path / "open.json"
+    file.write_text('{"type":"object"}')
+    schemas("register", str(file), "-s", topic)
+    file.write_text('{"type":"object","properties":{"a":{"type":"string"}}}')
+    lines = refused("check", str(file), "-s", topic)[1].splitlines()
+    advice = lines[next(place for place, line in enumerate(lines) if line.startswith("   fix: ")) :]
+    assert len(advice) > 1
+    assert all(len(line) <= 60 or " " not in line.strip() for line in advice)
+    assert all(line.startswith(" " * 8) for line in advice[1:])
+    assert f"/config/{topic}" in " ".join(advice)
+
+
+def test_rules_of_a_schema_are_mentioned(registry_url: str, topic: str, capsys: Captured) -> None:
+    rules = [
+        {"name": name, "kind": "CONDITION", "mode": "WRITE", "type": kind, "expr": "true"}
+        for name, kind in (("a", "CEL"), ("b", "CEL_FIELD"))
+    ]
+    with RegistryClient(registry_url) as client:
+        for count in (1, 2):
+            client.register(f"{topic}-{count}", SchemaText('"int"', rule_set={"domainRules": rules[:count]}))
+    for count, said in (
+        (1, "1 rule (CEL); --output json shows it"),
+        (2, "2 rules (CEL, CEL_FIELD); --output json shows them"),
+    ):
+        assert main(["schemas", "show", f"{topic}-{count}", "--registry", registry_url]) == 0
+        assert said in capsys.readouterr().err.splitlines()
+
+
+def test_no_hits_are_told(registry_url: str, topic: str, capsys: Captured) -> None:
+    assert main(["schemas", "list", topic, "--registry", registry_url]) == 0
+    assert capsys.readouterr().err == f"no subject begins with {topic}\n"
+
+
+def test_protobuf_is_compared_by_its_meaning(schemas: Schemas, tmp_path: Path, topic: str) -> None:
+    file = tmp_path / "m.proto"
+    file.write_text('syntax="proto3";\n// A remark.\nmessage M {string s=1;   }')
+    schemas("register", str(file), "-s", topic)
+    assert schemas("diff", topic + ":1", str(file)) == ""
+    file.write_text('syntax="proto3"; message M {string s=1; int32 i=2;}')
+    assert "+  int32 i = 2;" in schemas("diff", f"{topic}:1", str(file)).splitlines()
+    file.write_text("no such language")
+    assert "+no such language" in schemas("diff", f"{topic}:1", str(file)).splitlines()
 
 
 def test_colours_are_for_terminals(
@@ -166,8 +245,20 @@ def test_the_level_of_a_subject(schemas: Schemas, refused: Refused, topic: str) 
         "inherited": False,
     }
     assert schemas("compat", "delete", "-s", topic) == inherited
+    status, said = refused("compat", "delete", "-s", topic)
+    assert (status, f"{topic} has no level of its own; nothing was deleted" in said) == (1, True)
     assert refused("compat", "set", "-s", topic)[0] == 2
     assert refused("compat", "get", "FULL")[0] == 2
+    assert refused("compat", "get", "--policy", "strict")[0] == 2
+
+
+def test_the_policy_of_a_subject(schemas: Schemas, topic: str) -> None:
+    level = schemas("compat", "get", "-s", topic).split()[0]
+    assert schemas("compat", "set", "--policy", "lenient", "-s", topic).endswith(", policy LENIENT\n")
+    assert schemas("compat", "set", "full", "-s", topic) == "FULL, policy LENIENT\n"
+    assert schemas("compat", "set", "none", "--policy", "strict", "-s", topic) == "NONE, policy STRICT\n"
+    assert json.loads(schemas("compat", "get", "-s", topic, "-o", "json"))["policy"] == "STRICT"
+    assert schemas("compat", "delete", "-s", topic) == f"{level} (of the whole registry)\n"
 
 
 @pytest.mark.parametrize(
@@ -178,6 +269,9 @@ def test_the_level_of_a_subject(schemas: Schemas, refused: Refused, topic: str) 
         (("register", "x.avsc", "-s", "s", "--reference", "a=b"), "is not of the form NAME=SUBJECT:VERSION"),
         (("delete", "5"), "5 is an id"),
         (("diff", "5"), "with what shall 5 be compared?"),
+        (("diff", "nowhere.avsc", "x"), "nowhere.avsc: No such file or directory"),
+        (("diff", "no/where.proto", "x"), "no/where.proto: No such file or directory"),
+        (("show", ""), "the name of a schema is empty"),
         (("import", "nowhere.jsonl"), "nowhere.jsonl: No such file or directory"),
     ],
 )
@@ -190,8 +284,28 @@ def test_a_mistake_is_explained(
     assert (status, complaint in said) == (2, True), said
 
 
-def test_silence_is_explained(capsys: Captured) -> None:
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("diff", "no-such", "x.avsc"), "no-such is neither a file nor a subject"),
+        (("diff", "no-such.proto:latest", "x.avsc"), "no-such.proto:latest is neither a file nor a subject"),
+        (("show", "no-such:abc"), "there is no subject 'no-such:abc', and 'abc' is no version of 'no-such'"),
+        (("show", ":.context:no-such"), "Subject ':.context:no-such' not found."),
+    ],
+)
+def test_what_is_not_there_is_told(
+    refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], complaint: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.avsc").write_text('"int"')
+    status, said = refused(*words)
+    assert (status, said.startswith(f"barnabas: {complaint}\n")) == (1, True), said
+
+
+def test_silence_is_explained(order: Callable[..., str], capsys: Captured) -> None:
     url = f"http://127.0.0.1:{free_port()}"
+    assert main(["schemas", "check", order(), "-s", "s", "--registry", url]) == 3
+    capsys.readouterr()
     assert main(["schemas", "list", "--registry", url]) == 1
     said = capsys.readouterr().err
     assert said.startswith(f"barnabas: cannot reach the schema registry at {url}: Connection refused\n")

@@ -27,7 +27,7 @@ _OLD_NAMES: Final = {
     "kafka.coordinator.transaction.TransactionLog$TransactionLogMessageFormatter": "TransactionLogMessageFormatter",
     PACKAGE + "group.share.ShareGroupStateMessageFormatter": "ShareGroupStateMessageFormatter",
 }
-_SCHEMA_FORMATTERS: Final = (
+SCHEMA_FORMATTERS: Final = (
     "io.confluent.kafka.formatter.AvroMessageFormatter",
     "io.confluent.kafka.formatter.protobuf.ProtobufMessageFormatter",
     "io.confluent.kafka.formatter.json.JsonSchemaMessageFormatter",
@@ -50,7 +50,7 @@ def find(class_name: str, properties: Mapping[str, str]) -> Formatter | None:
         return LoggingFormatter(properties).format
     if name == "NoOpMessageFormatter":
         return lambda record, partition, append_time: b""
-    if class_name in _SCHEMA_FORMATTERS:
+    if class_name in SCHEMA_FORMATTERS:
         from core_broker.tools.consuming.schema_formatter import SchemaFormatter
 
         return SchemaFormatter(properties).format

@@ -13,7 +13,7 @@ from barnabas.wire.batch import Record
 from core_broker.tools.consuming.assignors import TopicPartition
 from core_broker.tools.consuming.formatters import FormatError, deserializer_of, timestamp_text
 from core_broker.tools.dumping.message_json import text_of
-from core_broker.tools.shell.schema_registry import client_of
+from core_broker.tools.shell.schema_registry import client_of, explained
 
 _PARTS: Final = ("timestamp", "partition", "offset", "headers", "key", "schema.ids")
 
@@ -84,7 +84,8 @@ class SchemaFormatter:
                 codec = self._codecs.codec(frame.key)
             value = codec.decode(frame.body)
         except RegistryClientError as error:
-            raise FormatError(f"Error retrieving schema for id {frame.key}: {error.message}") from None
+            reason = explained(error, "formatter-property")
+            raise FormatError(f"Error retrieving schema for id {frame.key}: {reason}") from None
         except SerdesError as error:
             raise FormatError(f"Error deserializing message for id {frame.key}: {error}") from None
         return text_of(value).encode("utf-8", "replace")

@@ -16,7 +16,7 @@ from barnabas.kernel.serdes.schema_text import Reference, SchemaText
 from barnabas.kernel.serdes.serdes_error import SerdesError
 from core_broker.tools.producing.line_reader import LineReader, LineRecord
 from core_broker.tools.shell.exits import ToolError
-from core_broker.tools.shell.schema_registry import client_of
+from core_broker.tools.shell.schema_registry import client_of, explained
 
 _JAVA: Final = "org.apache.kafka.common.serialization."
 _HEADER_SERIALIZER: Final = "io.confluent.kafka.serializers.schema.id.HeaderSchemaIdSerializer"
@@ -40,7 +40,7 @@ class SchemaLineReader:
                     else:
                         self._key = _PlainKey(name)
         except RegistryClientError as error:
-            raise ToolError(error.message) from None
+            raise ToolError(explained(error, "reader-property")) from None
         except SerdesError as error:
             raise ToolError(str(error)) from None
 
@@ -67,6 +67,7 @@ class _Part:
         schema = _given_schema(client, names, schema_type)
         strategy = subject.strategy_named(names.get("subject.name.strategy") or "TopicNameStrategy")
         schema_id = _schema_id(client, properties, strategy(topic, is_key, schema), schema)
+        _require_type(client.schema(schema_id), schema_type, f"schema {schema_id}")
         full_name = names.get("schema.full.name")
         options = CodecOptions(
             validates=properties.get("json.fail.invalid.schema", _TRUE).strip().lower() == _TRUE,
@@ -138,7 +139,9 @@ def _given_schema(client: RegistryClient, names: _Names, schema_type: str) -> Sc
     if by_id is not None:
         if not by_id.isdecimal():
             raise ToolError(f"Error parsing {names.part}.schema.id as int")
-        return client.schema(int(by_id))
+        found = client.schema(int(by_id))
+        _require_type(found, schema_type, f"{names.part}.schema.id={by_id}")
+        return found
     try:
         references = tuple(Reference.of(each) for each in names.get_json("refs") or ())
     except (KeyError, TypeError):
@@ -146,6 +149,13 @@ def _given_schema(client: RegistryClient, names: _Names, schema_type: str) -> Sc
     return SchemaText(
         _given_text(names), schema_type, references, names.get_json("metadata"), names.get_json("rule.set")
     )
+
+
+def _require_type(schema: SchemaText, schema_type: str, what: str) -> None:
+    if schema.type != schema_type:
+        raise ToolError(
+            f"{what} is of the type {schema.type}, and this tool writes {schema_type}: use the console producer of that type"
+        )
 
 
 def _given_text(names: _Names) -> str:

@@ -20,3 +20,10 @@ def client_of(properties: Mapping[str, str]) -> RegistryClient:
         return RegistryClient(properties.get(URL_PROPERTY, URL_DEFAULT), user_info)
     except RegistryClientError as error:
         raise ToolError(error.message) from None
+
+
+def explained(error: RegistryClientError, option: str) -> str:
+    """The refusal of a registry, or how to name one that is there."""
+    if error.status is not None:
+        return error.message
+    return f"{error.message}. Name the registry with --{option} {URL_PROPERTY}=http://HOST:PORT"

@@ -12,6 +12,7 @@ import pytest
 from barnabas.kernel.serdes.registry_client import RegistryClient
 from barnabas.kernel.serdes.schema_text import SchemaText
 from core_broker.tools.commands import call
+from tests.ports import free_port
 
 TIMEOUT_MS = "20000"
 RECORD = '{"type":"record","name":"myrecord","fields":[{"name":"f1","type":["null","string"]}]}'
@@ -167,6 +168,46 @@ def test_a_mistake_is_told(
 ) -> None:
     assert write("avro", text, **properties) == 1
     assert complaint in capsys.readouterr().err
+
+
+def test_a_schema_of_another_type_is_told(
+    write: Write, topic: str, registry_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with RegistryClient(registry_url) as client:
+        schema_id = client.register(f"{topic}-value", SchemaText(PROTO, "PROTOBUF"))
+        assert write("avro", "5\n", value_schema_id=str(schema_id)) == 1
+        complaint = "is of the type PROTOBUF, and this tool writes AVRO"
+        assert f"value.schema.id={schema_id} {complaint}" in capsys.readouterr().err
+        latest = {"auto_register": "false", "use_latest_version": "true"}
+        assert write("avro", "5\n", value_schema='"int"', **latest) == 1
+        assert f"schema {schema_id} {complaint}" in capsys.readouterr().err
+        assert client.versions(f"{topic}-value") == [1]
+
+
+def test_silence_is_explained(write: Write, read: Read, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert write("avro", "5\n", value_schema='"int"') == 0
+    silent = f"http://127.0.0.1:{free_port()}"
+    assert write("avro", "5\n", value_schema='"int"', schema_registry_url=silent) == 1
+    way_out = "property schema.registry.url=http://HOST:PORT"
+    assert f"Connection refused. Name the registry with --reader-{way_out}\n".encode() in capfdbinary.readouterr().err
+    assert any(f"--formatter-{way_out}" in line for line in read("avro", 1, status=1, schema_registry_url=silent))
+
+
+@pytest.mark.parametrize(
+    ("tool", "names"),
+    [
+        ("kafka-avro-console-producer", ("schema.registry.url", "value.schema.file", "key.schema", "auto.register")),
+        ("kafka-protobuf-console-producer", ("value.schema.id", "value.schema.full.name", "use.latest.version")),
+        ("kafka-json-schema-console-consumer", ("schema.registry.url", "print.schema.ids", "json.fail.invalid.schema")),
+    ],
+)
+def test_help_names_the_properties(tool: str, names: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> None:
+    call(tool, ["--help"])
+    shown = "".join(capfd.readouterr())
+    assert [name for name in names if name not in shown] == []
+    plain = f"kafka-console-{tool.rpartition('-')[2]}"
+    call(plain, ["--help"])
+    assert "schema.registry.url" not in "".join(capfd.readouterr())
 
 
 def test_bytes_without_a_frame_are_told(

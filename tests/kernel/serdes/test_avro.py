@@ -106,7 +106,9 @@ def test_plain_values_go_where_they_fit(schema: object, plain: object, shown: ob
     ("schema", "value", "complaint"),
     [
         ("int", 1 << 31, "2147483648 is not an int of 32 bits"),
-        ("int", True, "True is not an int of 32 bits"),
+        ("int", True, "true is not an int of 32 bits"),
+        ("int", None, "null is not an int of 32 bits"),
+        ("int", {"a": [None]}, '{"a": [null]} is not an int of 32 bits'),
         ("int", 1.0, "1.0 is not an int of 32 bits"),
         ("long", 1 << 63, "is not a long of 64 bits"),
         ("float", 1e300, "1e+300 is not a float, in whose range it is"),

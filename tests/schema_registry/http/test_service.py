@@ -59,3 +59,12 @@ def test_an_answer_is_never_older_than_a_write(space: Space) -> None:
         schema_id = space.register("s", record("A", *((f"f{index}", "int", 0) for index in range(number))))
         assert space.get("/subjects/s/versions/latest")["id"] == schema_id
         assert len(space.get("/subjects/s/versions")) == number + 1
+
+
+def test_neither_is_the_answer_to_a_question_that_was_posted(space: Space) -> None:
+    space.register("s", record("A", ("x", "int")))
+    question = ("POST", "/compatibility/subjects/s/versions/latest", {"schema": record("A", ("y", "int"))})
+    for level, compatible in (("BACKWARD", False), ("NONE", True), ("BACKWARD", False)):
+        space.ask("PUT", "/config/s", {"compatibility": level})
+        for _ in range(2):
+            assert space.ask(*question).body == {"is_compatible": compatible}

@@ -71,6 +71,16 @@ def test_the_deepest_default_passes_everything(begin: str, end: str, inner: str)
     assert AvroSchema.parse(text, references, new=True).canonical == text
 
 
+def test_a_record_that_is_too_deep_to_be_written_out_is_named() -> None:
+    deep = [record("R0"), *(record(f"R{step}", f"R{step - 1}") for step in range(1, NESTING_MAX_LEVELS + 1))]
+    last = {"name": "last", "type": f"R{NESTING_MAX_LEVELS}"}
+    fields = [{"name": name, "type": "int"} for name in ("f", "g")]
+    writer = [*deep, {"type": "record", "name": "S", "fields": [*fields, last]}]
+    reader = [*deep, {"type": "record", "name": "S", "fields": [{**fields[0], "aliases": ["g"]}, last]}]
+    (found,) = AvroSchema.parse(json.dumps(reader)).differences(AvroSchema.parse(json.dumps(writer)))
+    assert found.message.endswith("matches multiple fields in writer record schema S")
+
+
 def test_a_type_that_is_used_again_and_again_is_compared_once() -> None:
     assert ladder(60, "long").differences(ladder(60, "int")) == []
     assert len(ladder(60, "int").differences(ladder(60, "long"))) == INCOMPATIBILITIES_MAX

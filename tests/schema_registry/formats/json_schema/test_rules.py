@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from schema_registry.formats.json_schema.differ import Differ
 from schema_registry.formats.json_schema.reasons import REASONS
 from schema_registry.formats.json_schema.rules import Rule, is_compatible
 from schema_registry.formats.json_schema.schema import JsonSchema
-from tests.schema_registry.formats.json_schema.rule_cases import CASES, Case
+from tests.schema_registry.formats.json_schema.rule_cases import CASES, INTEGER, NUMBER, STRING, Case, closed, record
 
 LENIENT_ALONE = {
     "ADDITIONAL_PROPERTIES_NARROWED",
@@ -50,6 +51,50 @@ def test_differences_are_those_that_break_readers(case: Case) -> None:
         assert [f"{difference.rule} {difference.path}" for difference in found] == breaking
         assert all(difference.why and difference.fix for difference in found)
         assert not any("{" in f"{d.why}{d.fix}".replace('{"', "").replace("{}", "") for d in found)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_advice_is_for_the_new_schema_whether_it_reads_or_writes(case: Case) -> None:
+    reader, writer = schema(case.new), schema(case.old)
+    for reads, writes in zip(
+        reader.differences(writer), reader.differences(writer, roles=Roles("old", "new")), strict=True
+    ):
+        assert reads.fix != writes.fix
+        for fix in (reads.fix, writes.fix):
+            assert not re.search("old schema|reading|writing", fix), fix
+
+
+@pytest.mark.parametrize(
+    ("rule", "reader", "writer", "advice"),
+    [
+        (
+            "REQUIRED_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL",
+            {**record(id=INTEGER), "required": ["id"]},
+            record(),
+            "Keep 'id' in the new schema, and required, or set the level to BACKWARD",
+        ),
+        (
+            "REQUIRED_ATTRIBUTE_ADDED",
+            {**record(id=INTEGER), "required": ["id"]},
+            record(id=INTEGER),
+            "Keep 'id' in required in the new schema",
+        ),
+        ("PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL", closed(), closed(a=STRING), "Leave 'a' out of the new schema"),
+        ("TYPE_NARROWED", INTEGER, NUMBER, 'keep "type": "integer" in the new schema'),
+        ("ENUM_ARRAY_NARROWED", {"enum": [1]}, {"enum": [1, 2]}, "keep [1] in the new schema instead of [1,2]: do not"),
+        ("MAX_LENGTH_ADDED", {**STRING, "maxLength": 4}, STRING, "Keep the maxLength of 4 in the new schema"),
+    ],
+)
+def test_advice_where_the_new_schema_writes(rule: str, reader: Any, writer: Any, advice: str) -> None:
+    (difference,) = schema(reader).differences(schema(writer), roles=Roles("old", "new"))
+    assert (difference.rule, advice in difference.fix) == (rule, True), difference.fix
+
+
+def test_what_a_closed_schema_no_longer_names_may_go() -> None:
+    registered, following = schema(record(a=STRING, b=STRING)), closed(b=STRING)
+    (difference,) = registered.differences(schema(record(b=STRING)), roles=Roles("old", "new"))
+    assert "close that with additionalProperties false" in difference.fix
+    assert registered.differences(schema(following), roles=Roles("old", "new")) == []
 
 
 def test_lenient_forgives_nine_rules_more() -> None:
