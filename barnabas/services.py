@@ -34,8 +34,8 @@ class Service:
 
     `folder_settings` name its data folder, the strongest first: when none is given, the first becomes the service's folder in the data
     directory. `chosen` are values that we prefer to the defaults of the catalogue, each with the reason, and `chosen_in_platform` those
-    for a service among the others of `barnabas up`. `image_prefix` begins the environment variables of the container image that it can replace. `packages` are what its extra installs. `broker_setting` is told
-    where the platform's own broker listens.
+    for a service among the others of `barnabas up`. `image_prefix` begins the environment variables of the container image that it can replace. `packages` are what its extra installs. `broker_setting` and
+    `registry_setting` are told where the platform's own broker and registry listen.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Service:
     image_prefix: str = KAFKA_PREFIX
     packages: tuple[str, ...] = ()
     broker_setting: str | None = None
+    registry_setting: str | None = None
 
     def catalogue(self) -> Catalogue[Setting]:
         """Return every setting of the service, with those that all services share."""
@@ -156,4 +157,15 @@ REGISTRY = Service(
     broker_setting="bootstrap.servers",
 )
 
-SERVICES: Mapping[str, Service] = {service.name: service for service in (BROKER, REGISTRY)}
+REST = Service(
+    name="rest",
+    summary="the REST proxy",
+    catalogue_at="rest_proxy.settings:REST_CATALOGUE",
+    run_at="rest_proxy.main:run",
+    image_prefix="KAFKA_REST_",
+    packages=("confluent_kafka", "google.protobuf", "granian", "jsonschema_rs", "orjson", "starlette"),
+    broker_setting="bootstrap.servers",
+    registry_setting="schema.registry.url",
+)
+
+SERVICES: Mapping[str, Service] = {service.name: service for service in (BROKER, REGISTRY, REST)}

@@ -16,6 +16,7 @@ from tests.ports import free_port
 from tests.provision import jars
 from tests.provision import java as java_runtime
 from tests.registry import RegistryProcess
+from tests.rest import RestProcess
 from tests.service_process import ServiceProcess
 
 BROKERS = ("ours", "kafka")
@@ -94,6 +95,29 @@ def registry_url(registry: RegistryProcess) -> str:
 def registry_on_kafka(apache_kafka: ApacheKafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RegistryProcess]:
     """Our registry on Apache Kafka."""
     yield from _running(RegistryProcess(tmp_path_factory.mktemp("registry-on-kafka"), apache_kafka.address))
+
+
+@pytest.fixture(scope="session")
+def rest_service(
+    barnabas: BarnabasBroker, registry: RegistryProcess, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RestProcess]:
+    """Our REST proxy on our broker and our registry. Tests share it: each takes topics and groups of its own."""
+    yield from _running(RestProcess(tmp_path_factory.mktemp("rest"), barnabas.address, registry.url))
+
+
+@pytest.fixture(scope="session")
+def rest_url(rest_service: RestProcess) -> str:
+    return rest_service.url
+
+
+@pytest.fixture(scope="session")
+def rest_on_kafka_url(
+    apache_kafka: ApacheKafka, registry_on_kafka: RegistryProcess, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The same on Apache Kafka."""
+    home = tmp_path_factory.mktemp("rest-on-kafka")
+    for service in _running(RestProcess(home, apache_kafka.address, registry_on_kafka.url)):
+        yield service.url
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from barnabas.kernel.data_directory import DataDirectory
 from barnabas.kernel.logging import configure
 from barnabas.kernel.standard_output import OutputError
 from barnabas.platform import Platform, PlatformError, ServiceCommand
-from barnabas.services import BROKER, SERVICES, Resolved, Service
+from barnabas.services import BROKER, REGISTRY, SERVICES, Resolved, Service
 
 log = logging.getLogger(__name__)
 
@@ -65,16 +65,23 @@ def _command(service: Service, resolved: Resolved, flags: dict[str, str], file: 
         words += ["--config", str(file)]
     for setting, text in flags.items():
         words += ["--set", f"{setting}={text}"]
-    follows_broker = service.broker_setting is not None and not resolved.settings.is_given(service.broker_setting)
+    followed = {
+        setting: form
+        for setting, form in ((service.broker_setting, "{}"), (service.registry_setting, "http://{}"))
+        if setting is not None and not resolved.settings.is_given(setting)
+    }
 
-    def with_broker(announced: Mapping[str, str]) -> list[str]:
-        """Tell a service where our broker listens, unless it was told of another."""
-        if not follows_broker:
-            return words
-        _, _, address = announced[BROKER.name].rpartition(" ")
-        return [*words, "--set", f"{service.name}.{service.broker_setting}={address}"]
+    def with_addresses(announced: Mapping[str, str]) -> list[str]:
+        """Tell a service where the others listen that started before it, unless it was told of others."""
+        found = list(words)
+        for setting, form in followed.items():
+            other = BROKER if setting == service.broker_setting else REGISTRY
+            if other.name in announced:
+                _, _, address = announced[other.name].rpartition(" ")
+                found += ["--set", f"{service.name}.{setting}={form.format(address)}"]
+        return found
 
-    return ServiceCommand(service.name, with_broker)
+    return ServiceCommand(service.name, with_addresses)
 
 
 def _show(line: str) -> None:

@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+from functools import partial
 from pathlib import Path
 
 from tests.cli.conftest import COMMAND_DEADLINE_S, Start
@@ -14,8 +15,8 @@ from tests.cli.test_serve import announced
 from tests.registry import ask
 from tests.waiting import wait_for
 
-REGISTRY_ANY_PORT = ("--set", "registry.listeners=http://127.0.0.1:0")
-ANY_PORT = ("--set", "listeners=PLAINTEXT://127.0.0.1:0", *REGISTRY_ANY_PORT)
+OTHERS_ANY_PORT = ("--set", "registry.listeners=http://127.0.0.1:0", "--set", "rest.listeners=http://127.0.0.1:0")
+ANY_PORT = ("--set", "listeners=PLAINTEXT://127.0.0.1:0", *OTHERS_ANY_PORT)
 
 
 def line_of(process: subprocess.Popen[str]) -> str:
@@ -35,10 +36,19 @@ def test_everything_comes_up_and_stops_with_control_c(start: Start, tmp_path: Pa
     process = start("up", *ANY_PORT)
     address = announced(line_of(process))
     registry = line_of(process).removeprefix("registry listening on ")
+    rest = line_of(process).removeprefix("rest listening on ")
     assert line_of(process) == "barnabas is up, data in barnabas-data; Ctrl-C stops it"
     assert accepts(address)
     registered = ask(f"http://{registry}", "POST", "/subjects/a/versions", {"schema": '"string"'}, modern=False)
     assert registered.body == {"id": 1}
+    produced = ask(
+        f"http://{rest}",
+        "POST",
+        "/topics/t",
+        {"records": [{"value": 1}]},
+        {"Content-Type": "application/vnd.kafka.json.v2+json"},
+    )
+    assert [place["offset"] for place in produced.body["offsets"]] == [0]
     process.send_signal(signal.SIGINT)
     assert process.wait(COMMAND_DEADLINE_S) == 0
     assert line_of(process) == "barnabas has stopped"
@@ -49,7 +59,7 @@ def test_everything_comes_up_and_stops_with_control_c(start: Start, tmp_path: Pa
 def test_a_killed_service_comes_back(start: Start, tmp_path: Path) -> None:
     process = start("up", *ANY_PORT)
     announced(line_of(process))
-    for _ in range(2):
+    for _ in range(3):
         line_of(process)
     match = re.search(r"broker is process (\d+)", (tmp_path / "log").read_text())
     assert match is not None
@@ -64,10 +74,11 @@ def test_services_do_not_outlive_a_killed_supervisor(start: Start) -> None:
     process = start("up", *ANY_PORT)
     broker = announced(line_of(process))
     registry = announced(line_of(process), "registry")
+    rest = announced(line_of(process), "rest")
     line_of(process)
     process.kill()
-    wait_for(lambda: not accepts(broker), "the broker to stop")
-    wait_for(lambda: not accepts(registry), "the registry to stop")
+    for address in (broker, registry, rest):
+        wait_for(partial(lambda one: not accepts(one), address), "the services to stop")
 
 
 def test_it_goes_on_when_the_reader_of_its_output_leaves(start: Start, tmp_path: Path) -> None:

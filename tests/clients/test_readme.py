@@ -16,6 +16,7 @@ from tests.registry import RegistryProcess
 README = (Path(__file__).parents[2] / "README.md").read_text()
 ADDRESS = "127.0.0.1:9092"
 REGISTRY = "http://127.0.0.1:8081"
+REST = "http://127.0.0.1:8082"
 EXAMPLE_DEADLINE_S = 20
 """Far less than a client waits for a coordinator that does not come."""
 
@@ -83,6 +84,26 @@ def test_the_examples_of_schemas(barnabas: BarnabasBroker, registry: RegistryPro
     assert "age" in told
     assert "Ada" in told
     assert (tmp_path / "backup.jsonl").read_text().count("users-value") >= 1
+
+
+def test_the_examples_over_http(rest_url: str) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("curl is not installed")
+    produce, stream = (block for block in blocks("sh") if "127.0.0.1:8082" in block)
+    printed = []
+    for example in (produce, stream):
+        done = subprocess.run(
+            ["bash", "-e"],
+            input=example.replace(REST, rest_url),
+            capture_output=True,
+            text=True,
+            timeout=EXAMPLE_DEADLINE_S,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        printed.append(done.stdout)
+    assert '"offsets":[{"partition":' in printed[0]
+    assert all("nail" in text for text in printed)
 
 
 def test_the_kcat_example(broker_address: str) -> None:

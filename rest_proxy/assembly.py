@@ -1,0 +1,111 @@
+"""Puts an instance together from its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from barnabas.kernel.http.answer_cache import AnswerCache
+from barnabas.kernel.http.application import Application, Policy, RequestLimits
+from barnabas.kernel.http.cross_origin import CrossOrigin
+from barnabas.kernel.http.error_answers import ErrorAnswers
+from barnabas.kernel.http.extra_headers import parse_extra_headers
+from barnabas.kernel.http.listeners import parse_listeners
+from barnabas.kernel.http.metrics import RequestMetrics
+from barnabas.kernel.http.request import BodyLimits
+from barnabas.kernel.http.router import Route, Router
+from barnabas.kernel.http.server import Server
+from barnabas.kernel.http.tls import TlsFiles
+from barnabas.kernel.settings import Settings
+from rest_proxy.clients import Clients
+from rest_proxy.formats.formats import Formats
+from rest_proxy.openapi import document
+from rest_proxy.problems import translate
+from rest_proxy.proxy import Proxy
+from rest_proxy.streams import stateless
+from rest_proxy.streams.live import LiveStreams
+from rest_proxy.v2 import produce as produce_v2
+from rest_proxy.v2 import topics as topics_v2
+from rest_proxy.v2.consumers import Consumers
+from rest_proxy.v2.media import error_type
+from rest_proxy.v3 import acls, brokers, clusters, configs, groups, partitions, produce, topics
+
+REQUESTS_MAX = 5_000
+"""Requests under way at once; an open stream is one."""
+
+
+class Instance:
+    """One instance of the proxy. Made in the running event loop."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._proxy = Proxy(settings, Clients(settings), Formats(settings.items_of("schema.registry.url"), settings))
+        self._consumers = Consumers(self._proxy)
+        self._streams = LiveStreams(self._proxy)
+        self._metrics = RequestMetrics("rest_proxy")
+
+    def server(self) -> Server:
+        settings = self._settings
+        application = Application(
+            Router(self.routes()),
+            self._metrics,
+            errors=ErrorAnswers(translate, error_type),
+            # What a cluster says may change with each request.
+            cache=AnswerCache(max_bytes=0),
+            policy=_policy(settings),
+        )
+        tls = _server_tls(settings)
+        listeners = parse_listeners("listeners", settings.items_of("listeners"), tls=tls is not None)
+        return Server(application, listeners, tls)
+
+    async def end_streams(self) -> None:
+        """Let streams end, which would else keep the server from stopping."""
+        await self._streams.stop()
+
+    async def stop(self) -> None:
+        await self._consumers.stop()
+        await self._proxy.formats.stop()
+        await self._proxy.clients.stop()
+
+    def routes(self) -> Iterator[Route]:
+        proxy = self._proxy
+        if self._settings.boolean("api.v2.enable"):
+            for module in (topics_v2, produce_v2, stateless):
+                yield from module.routes(proxy)
+            yield from self._consumers.routes()
+        if self._settings.boolean("api.v3.enable"):
+            for part in (clusters, topics, configs, partitions, brokers, groups, acls, produce):
+                yield from part.routes(proxy)
+            yield from self._streams.routes()
+        yield Route("GET", "/metrics", self._metrics.page)
+        yield from document.routes(proxy)
+
+
+def _policy(settings: Settings) -> Policy:
+    return Policy(
+        limits=RequestLimits(
+            in_flight_max=REQUESTS_MAX,
+            max_s=settings.integer("request.timeout.ms") / 1000,
+            body=BodyLimits(max_bytes=settings.integer("producer.request.max.bytes")),
+        ),
+        cross_origin=CrossOrigin(
+            _words(settings.text("access.control.allow.origin")),
+            _words(settings.text("access.control.allow.methods")),
+            _words(settings.text("access.control.allow.headers")),
+        ),
+        extra_headers=parse_extra_headers(
+            "response.http.headers.config", settings.text("response.http.headers.config")
+        ),
+        authorize_options=not settings.boolean("access.control.skip.options"),
+    )
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _server_tls(settings: Settings) -> TlsFiles | None:
+    certificate, key = settings.text("ssl.certificate"), settings.text("ssl.key")
+    if not certificate and not key:
+        return None
+    return TlsFiles(Path(certificate), Path(key), settings.text_or_none("ssl.key.password"))

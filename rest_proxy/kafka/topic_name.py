@@ -1,0 +1,22 @@
+"""Which names topics may have."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from rest_proxy.kafka.failure import KafkaFailure
+
+INVALID_TOPIC: Final = 17
+
+_LEGAL: Final = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
+
+
+def invalid_topic(name: str) -> KafkaFailure | None:
+    """What is wrong with a name that no topic can have; None for all others.
+
+    librdkafka would ask the cluster, keep the name in mind, and say first one thing and then another.
+    """
+    if _LEGAL.fullmatch(name):
+        return None
+    return KafkaFailure(INVALID_TOPIC, "TOPIC_EXCEPTION", f"Invalid topics: [{name}]", retriable=False)

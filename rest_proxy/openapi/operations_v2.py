@@ -1,0 +1,147 @@
+"""What v2 serves: topics and records of any format, and consumers that live in the service."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rest_proxy.openapi.operation import Content, Operation, Parameter
+from rest_proxy.openapi.schema import FLAG, INT64, TEXT, Schema, list_of, one_of, ref
+from rest_proxy.v2.media import EMBEDDED_TYPES, V2
+
+JSON: Final = "application/json"
+ANSWER_TYPES: Final = (V2, "application/vnd.kafka+json", JSON)
+RECORD_TYPES: Final = tuple(EMBEDDED_TYPES.values())
+CONSUMER_TYPES: Final = (V2, *RECORD_TYPES)
+
+READ_ERRORS: Final = frozenset({400, 401, 403, 404, 406, 408, 429, 500, 503})
+WRITE_ERRORS: Final = READ_ERRORS | {413, 415, 422}
+INSTANCE_ERRORS: Final = WRITE_ERRORS | {409}
+
+_TOPIC: Final = "/topics/{topic}"
+_PARTITION: Final = f"{_TOPIC}/partitions/{{partition}}"
+_INSTANCE: Final = "/consumers/{group}/instances/{instance}"
+_EMPTY: Final[Schema] = {"type": "object", "maxProperties": 0}
+
+_TIMEOUT: Final = Parameter("timeout", INT64, "Milliseconds to wait for the first record.")
+_MAX_BYTES: Final = Parameter("max_bytes", INT64, "Bytes of keys and values after which the answer ends.")
+_INCLUDE: Final = Parameter(
+    "include",
+    one_of("headers", "timestamp", "headers,timestamp"),
+    "What to tell of each record beyond key, value and place.",
+)
+_ASYNC: Final = Parameter("async", FLAG, "Answer before the group's coordinator has.")
+_START: Final = (
+    Parameter("offset", TEXT, "Where to begin: a number, `beginning` or `end`. Either this or a timestamp is needed."),
+    Parameter("timestamp", TEXT, "When to begin: a date such as 2026-01-31T12:00:00Z, or milliseconds since 1970."),
+)
+
+
+def _read(path: str, summary: str, schema: Schema, tag: str = "Topics (v2)") -> Operation:
+    return Operation("GET", path, tag, summary, {200: Content(schema, ANSWER_TYPES)}, READ_ERRORS, (V2, JSON))
+
+
+def _produce(path: str, summary: str) -> Operation:
+    # Whoever is not let in is told so with the results of each record.
+    answer = Content(ref("ProducedRecords"), ANSWER_TYPES)
+    denied = Content({"anyOf": [ref("ProducedRecords"), ref("Error")]}, ANSWER_TYPES)
+    return Operation(
+        "POST",
+        path,
+        "Records (v2)",
+        summary,
+        {200: answer, 401: denied, 403: denied},
+        WRITE_ERRORS - {401, 403},
+        (V2, JSON),
+        body=Content(ref("RecordsToProduce"), RECORD_TYPES),
+    )
+
+
+def _consumer(
+    method: str,
+    path: str,
+    summary: str,
+    answer: Schema | None,
+    body: Schema | None = None,
+    parameters: tuple[Parameter, ...] = (),
+    *,
+    needs_body: bool = True,
+) -> Operation:
+    answers = {204: None} if answer is None else {200: Content(answer, CONSUMER_TYPES)}
+    given = None if body is None else Content(body, CONSUMER_TYPES)
+    return Operation(
+        method,
+        path,
+        "Consumers (v2)",
+        summary,
+        answers,
+        INSTANCE_ERRORS,
+        (V2, JSON),
+        parameters,
+        given,
+        needs_body=needs_body,
+    )
+
+
+OPERATIONS: Final = (
+    _read("/", "Tell that somebody is there", _EMPTY, "Service"),
+    Operation("POST", "/", "Service", "The same", {200: Content(_EMPTY, ANSWER_TYPES)}, frozenset({406}), (V2, JSON)),
+    _read("/brokers", "List the ids of brokers", ref("Brokers"), "Brokers (v2)"),
+    _read("/topics", "List the names of topics", ref("TopicNames")),
+    _read(_TOPIC, "Describe a topic with its configs and partitions", ref("Topic")),
+    _read(f"{_TOPIC}/partitions", "List the partitions of a topic", ref("Partitions")),
+    _read(_PARTITION, "Describe a partition", ref("Partition")),
+    _read(f"{_PARTITION}/offsets", "Tell the first offset of a partition, and the next one", ref("PartitionOffsets")),
+    _produce(_TOPIC, "Write records to a topic"),
+    _produce(_PARTITION, "Write records to a partition"),
+    Operation(
+        "GET",
+        f"{_PARTITION}/records",
+        "Records (v2)",
+        "Read records of a partition from any place on, without a consumer instance",
+        {200: Content(ref("PartitionRecords"), (*RECORD_TYPES, V2, JSON))},
+        READ_ERRORS,
+        (V2, JSON),
+        (*_START, _TIMEOUT, _MAX_BYTES),
+    ),
+    _consumer(
+        "POST",
+        "/consumers/{group}",
+        "Open a consumer instance",
+        ref("Instance"),
+        ref("InstanceChoice"),
+        needs_body=False,
+    ),
+    _consumer("DELETE", _INSTANCE, "Close an instance: it leaves its group", None),
+    _consumer("POST", f"{_INSTANCE}/subscription", "Subscribe to topics", None, ref("Subscription")),
+    _consumer("GET", f"{_INSTANCE}/subscription", "List the subscribed topics", ref("SubscribedTopics")),
+    _consumer("DELETE", f"{_INSTANCE}/subscription", "Unsubscribe from all topics", None),
+    _consumer("POST", f"{_INSTANCE}/assignments", "Choose partitions, without a group", None, ref("PartitionChoice")),
+    _consumer("GET", f"{_INSTANCE}/assignments", "List the assigned partitions", ref("AssignedPartitions")),
+    _consumer(
+        "POST",
+        f"{_INSTANCE}/offsets",
+        "Commit offsets; without a body those of all records that were read",
+        list_of({}, maxItems=0),
+        ref("Commits"),
+        (_ASYNC,),
+        needs_body=False,
+    ),
+    _consumer(
+        "GET",
+        f"{_INSTANCE}/offsets",
+        "Tell the committed offsets of the partitions in the body",
+        ref("CommittedOffsets"),
+        ref("PartitionChoice"),
+    ),
+    _consumer("POST", f"{_INSTANCE}/positions", "Go on at these offsets or moments", None, ref("Seek")),
+    _consumer("POST", f"{_INSTANCE}/positions/beginning", "Go on at the first records", None, ref("PartitionChoice")),
+    _consumer("POST", f"{_INSTANCE}/positions/end", "Go on after the last records", None, ref("PartitionChoice")),
+    _consumer(
+        "GET",
+        f"{_INSTANCE}/records",
+        "Read records of the subscribed topics or assigned partitions",
+        ref("ConsumedRecords"),
+        None,
+        (_TIMEOUT, _MAX_BYTES, _INCLUDE),
+    ),
+)

@@ -1,0 +1,236 @@
+"""Consumer instances: consumers of Kafka that live here, on behalf of clients that only know HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
+from urllib.parse import quote
+
+import orjson
+from starlette.responses import Response
+
+from barnabas.kernel.http.content_type import Offer, choose, parse_media_type
+from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Handler, Route
+from rest_proxy.problems import BAD_REQUEST
+from rest_proxy.proxy import Proxy
+from rest_proxy.v2.consuming import places
+from rest_proxy.v2.consuming.answer import EXTRAS, Answer
+from rest_proxy.v2.consuming.body import INT32_MAX, items, read_given_object, read_object, text, topic
+from rest_proxy.v2.consuming.choice import FIELDS, InstanceChoice
+from rest_proxy.v2.consuming.instance import Instance, ReadLimits
+from rest_proxy.v2.consuming.instances import MS_PER_S, Instances
+from rest_proxy.v2.consuming.refusals import format_mismatch, invalid, partition_not_found
+from rest_proxy.v2.consuming.topic_pattern import TopicPattern
+from rest_proxy.v2.media import EMBEDDED_TYPES, NOT_ACCEPTABLE, V2
+
+NO_CONTENT: Final = 204
+ONE_INSTANCE: Final = "/consumers/{group}/instances/{instance}"
+
+_TYPES: Final = {essence: parse_media_type(essence) for essence in (V2, *EMBEDDED_TYPES.values())}
+# Clients may accept the type of their records everywhere; they are told ours, if they take it, where there are none.
+_OFFERS: Final = [Offer(kind, 1.0 if essence == V2 else 0.1) for essence, kind in _TYPES.items() if kind is not None]
+
+Act: TypeAlias = Callable[[Request, Instance], Awaitable[Response]]
+
+
+class Consumers:
+    """The paths under /consumers. Stopped before the threads are, it leaves all groups."""
+
+    def __init__(self, proxy: Proxy) -> None:
+        self._formats = proxy.formats
+        self._host_name = proxy.settings.text("host.name")
+        self._instances = Instances(proxy.settings, proxy.clients.threads)
+
+    def routes(self) -> Iterator[Route]:
+        yield Route("POST", "/consumers/{group}", self.open)
+        yield Route("DELETE", ONE_INSTANCE, self.delete)
+        for method, rest, act in (
+            ("POST", "subscription", subscribe),
+            ("GET", "subscription", tell_subscription),
+            ("DELETE", "subscription", unsubscribe),
+            ("POST", "assignments", assign),
+            ("GET", "assignments", tell_assignments),
+            ("POST", "offsets", commit),
+            ("GET", "offsets", tell_committed),
+            ("POST", "positions", seek),
+            ("POST", "positions/beginning", seek_to_beginning),
+            ("POST", "positions/end", seek_to_end),
+            ("GET", "records", self.read),
+        ):
+            yield Route(method, f"{ONE_INSTANCE}/{rest}", self._with_instance(act))
+
+    async def stop(self) -> None:
+        await self._instances.stop()
+
+    async def open(self, request: Request) -> Response:
+        # Nothing is opened for a client that would not take the answer.
+        _answer_type(request)
+        found = await read_object(request, FIELDS)
+        name = self._instances.open(text(request.path_value("group"), "the group"), InstanceChoice.of(found or {}))
+        group, instance = (quote(part, safe="") for part in name)
+        uri = f"{self._origin(request)}/consumers/{group}/instances/{instance}"
+        return _answer(request, {"instance_id": name.instance, "base_uri": uri})
+
+    async def delete(self, request: Request) -> Response:
+        await self._instances.delete(request.path_value("group"), request.path_value("instance"))
+        return Response(status_code=NO_CONTENT)
+
+    async def read(self, request: Request, instance: Instance) -> Response:
+        media_type = _records_type(request, instance.form)
+        limits = self._limits(request, instance)
+        answer = Answer(self._formats, instance.form, _extras(request))
+        async with instance.reading:
+            records = await instance.fetched(limits)
+            content, count = await answer.write(records)
+            instance.member.backlog.given(records[:count])
+        return Response(content, media_type=media_type)
+
+    def _with_instance(self, act: Act) -> Handler:
+        async def handle(request: Request) -> Response:
+            instance = self._instances.find(request.path_value("group"), request.path_value("instance"))
+            with instance.used():
+                return await act(request, instance)
+
+        return handle
+
+    def _limits(self, request: Request, instance: Instance) -> ReadLimits:
+        """The client's, where they are not more than may be."""
+        usual = instance.limits
+        wait_ms = _query_number(request, "timeout")
+        max_bytes = _query_number(request, "max_bytes")
+        return replace(
+            usual,
+            wait_s=min(wait_ms / MS_PER_S, self._instances.longest_wait_s) if wait_ms > 0 else usual.wait_s,
+            max_bytes=min(max_bytes, usual.max_bytes) if max_bytes > 0 else usual.max_bytes,
+        )
+
+    def _origin(self, request: Request) -> str:
+        """How the client reaches this very process."""
+        asked = request.url.netloc
+        if not self._host_name:
+            return f"{request.url.scheme}://{asked}"
+        port = f":{request.url.port}" if request.url.port is not None else ""
+        return f"{request.url.scheme}://{self._host_name}{port}"
+
+
+async def subscribe(request: Request, instance: Instance) -> Response:
+    found = await read_given_object(request, ("topics", "topic_pattern"))
+    if found.get("topics") is not None:
+        await instance.run(instance.member.subscribe, items(found, "topics", topic))
+    elif found.get("topic_pattern") is not None:
+        pattern = TopicPattern(text(found["topic_pattern"], "topic_pattern"))
+        await instance.run(instance.member.subscribe_to_pattern, pattern)
+    return Response(status_code=NO_CONTENT)
+
+
+async def tell_subscription(request: Request, instance: Instance) -> Response:
+    return _answer(request, {"topics": instance.member.topics})
+
+
+async def unsubscribe(_request: Request, instance: Instance) -> Response:
+    await instance.run(instance.member.unsubscribe)
+    return Response(status_code=NO_CONTENT)
+
+
+async def assign(request: Request, instance: Instance) -> Response:
+    wanted = places.partitions(await read_given_object(request, ("partitions",)))
+    await instance.run(instance.member.assign, wanted)
+    return Response(status_code=NO_CONTENT)
+
+
+async def tell_assignments(request: Request, instance: Instance) -> Response:
+    assigned = [{"topic": topic, "partition": number} for topic, number in instance.member.assigned]
+    return _answer(request, {"partitions": assigned})
+
+
+async def commit(request: Request, instance: Instance) -> Response:
+    found = await read_object(request, ("offsets",))
+    given = None if found is None or found.get("offsets") is None else places.commits(found)
+    await instance.run(instance.member.commit, given, asynchronous=request.flag("async"))
+    return _answer(request, [])
+
+
+async def tell_committed(request: Request, instance: Instance) -> Response:
+    """The partitions come in a body, which is unusual for a GET."""
+    found = await read_object(request, ("partitions",))
+    if found is None:
+        raise partition_not_found()
+    committed = await instance.run(instance.member.committed, places.partitions(found))
+    offsets = [
+        {"topic": each.partition.topic, "partition": each.partition.number, "offset": each.offset}
+        | {"metadata": each.metadata or ""}
+        for each in committed
+    ]
+    return _answer(request, {"offsets": offsets})
+
+
+async def seek(request: Request, instance: Instance) -> Response:
+    found = await read_given_object(request, ("offsets", "timestamps"))
+    offsets, moments_ms = places.offsets(found), places.moments_ms(found)
+    await instance.settle()
+    await instance.run(instance.member.seek, offsets)
+    if moments_ms:
+        await instance.run(instance.member.seek_to_times, moments_ms)
+    return Response(status_code=NO_CONTENT)
+
+
+async def seek_to_beginning(request: Request, instance: Instance) -> Response:
+    wanted = places.partitions(await read_given_object(request, ("partitions",)))
+    await instance.settle()
+    await instance.run(instance.member.seek_to_beginning, wanted)
+    return Response(status_code=NO_CONTENT)
+
+
+async def seek_to_end(request: Request, instance: Instance) -> Response:
+    wanted = places.partitions(await read_given_object(request, ("partitions",)))
+    await instance.settle()
+    await instance.run(instance.member.seek_to_end, wanted)
+    return Response(status_code=NO_CONTENT)
+
+
+def _answer(request: Request, value: Any) -> Response:
+    return Response(orjson.dumps(value), media_type=_answer_type(request))
+
+
+def _answer_type(request: Request) -> str:
+    chosen = choose(request.headers.get("accept", ""), _OFFERS)
+    if chosen is None:
+        raise HttpError(NOT_ACCEPTABLE, "HTTP 406 Not Acceptable")
+    return chosen.essence
+
+
+def _records_type(request: Request, form: str) -> str:
+    """The type of the answer: that of the instance's format, and for binary the general one, too."""
+    accept = request.headers.get("accept", "")
+    suitable = (EMBEDDED_TYPES[form], V2) if form == "binary" else (EMBEDDED_TYPES[form],)
+    chosen = choose(accept, [Offer(kind) for essence in suitable if (kind := _TYPES[essence]) is not None])
+    if chosen is not None:
+        return chosen.essence
+    # A type of another format is told apart from one that v2 does not have at all.
+    _answer_type(request)
+    raise format_mismatch()
+
+
+def _extras(request: Request) -> list[str]:
+    """`?include=headers,timestamp`"""
+    wanted = [name for value in request.query_values("include") for name in value.split(",") if name]
+    for name in wanted:
+        if name not in EXTRAS:
+            raise invalid(
+                f"include={name} is not known; it may name {' and '.join(sorted(EXTRAS))}, separated by commas"
+            )
+    return wanted
+
+
+def _query_number(request: Request, name: str) -> int:
+    """0 when it is not given; what is less stands for the setting, too."""
+    given = request.query_value(name)
+    if not given:
+        return 0
+    digits = given.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()):
+        raise HttpError(BAD_REQUEST, f"{name}={given} is not a whole number")
+    return 0 if given.startswith("-") else min(int(digits[:20]), INT32_MAX * MS_PER_S)

@@ -1,0 +1,70 @@
+"""The content types of v2."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final
+
+import orjson
+from starlette.responses import Response
+
+from barnabas.kernel.http.answers import JSON_TYPE
+from barnabas.kernel.http.content_type import Offer, choose, parse_media_type
+from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.request import Request
+from rest_proxy.formats.schema_choice import AVRO, BINARY, JSON, JSONSCHEMA, PROTOBUF
+
+V2: Final = "application/vnd.kafka.v2+json"
+EMBEDDED_FORMATS: Final = (BINARY, JSON, AVRO, JSONSCHEMA, PROTOBUF)
+EMBEDDED_TYPES: Final = {form: f"application/vnd.kafka.{form}.v2+json" for form in EMBEDDED_FORMATS}
+
+NOT_ACCEPTABLE: Final = 406
+UNSUPPORTED_MEDIA_TYPE: Final = 415
+HEADERS_KEPT_MAX: Final = 256
+"""Clients send the same few headers again and again."""
+
+_FORMAT_OF_TYPE: Final = {essence: form for form, essence in EMBEDDED_TYPES.items()}
+_OFFERS: Final = tuple(
+    Offer(media_type, weight)
+    for text, weight in ((V2, 1.0), ("application/vnd.kafka+json", 0.9), (JSON_TYPE, 0.5))
+    if (media_type := parse_media_type(text)) is not None
+)
+
+
+def answer(request: Request, value: Any) -> Response:
+    return Response(orjson.dumps(value), media_type=answer_type(request))
+
+
+def answer_type(request: Request) -> str:
+    """The type of the answer; a client that takes none of ours is refused."""
+    chosen = _chosen(request.headers.get("accept", ""))
+    if chosen is None:
+        raise HttpError(NOT_ACCEPTABLE, "HTTP 406 Not Acceptable")
+    return chosen
+
+
+def error_type(request: Request) -> str:
+    """The type of an error: that of the API whose path was found."""
+    if request.route is None or request.route.template.startswith("/v3/"):
+        return JSON_TYPE
+    return V2
+
+
+def embedded_format(request: Request) -> str:
+    """The format of the records in the body; what else the header says, such as a charset, does not count."""
+    found = _format(request.headers.get("content-type", ""))
+    if found is None:
+        raise HttpError(UNSUPPORTED_MEDIA_TYPE, "HTTP 415 Unsupported Media Type")
+    return found
+
+
+@lru_cache(HEADERS_KEPT_MAX)
+def _chosen(accept: str) -> str | None:
+    found = choose(accept, _OFFERS)
+    return None if found is None else found.essence
+
+
+@lru_cache(HEADERS_KEPT_MAX)
+def _format(content_type: str) -> str | None:
+    media_type = parse_media_type(content_type)
+    return None if media_type is None else _FORMAT_OF_TYPE.get(media_type.essence)

@@ -1,0 +1,116 @@
+"""What v2 tells of the cluster: topics, partitions, offsets, brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from confluent_kafka import TopicCollection
+from starlette.responses import Response
+
+from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Route
+from rest_proxy.kafka.admin import REQUEST_TIMEOUT_S, Admin
+from rest_proxy.kafka.admin_types import ConfigResource, ResourceType
+from rest_proxy.kafka.failure import KafkaFailure
+from rest_proxy.kafka.partition_offsets import EARLIEST, LATEST, partition_offsets
+from rest_proxy.problems import NOT_FOUND, PARTITION_NOT_FOUND
+from rest_proxy.proxy import Proxy
+from rest_proxy.v2.media import answer
+from rest_proxy.v2.partition_number import partition_number
+
+INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+"""Kafka's own, which are not listed."""
+NO_LEADER: Final = -1
+
+
+def routes(proxy: Proxy) -> Iterator[Route]:
+    topics = Topics(proxy.clients.admin)
+    yield Route("GET", "/", topics.root)
+    yield Route("POST", "/", topics.root)
+    yield Route("GET", "/brokers", topics.brokers)
+    yield Route("GET", "/topics", topics.names)
+    yield Route("GET", "/topics/{topic}", topics.topic)
+    yield Route("GET", "/topics/{topic}/partitions", topics.partitions)
+    yield Route("GET", "/topics/{topic}/partitions/{partition}", topics.partition)
+    yield Route("GET", "/topics/{topic}/partitions/{partition}/offsets", topics.offsets)
+
+
+class Topics:
+    def __init__(self, admin: Admin) -> None:
+        self._admin = admin
+
+    async def root(self, request: Request) -> Response:
+        """Clients ask for it to see that somebody is there."""
+        return answer(request, {})
+
+    async def brokers(self, request: Request) -> Response:
+        cluster = await self._admin.one(lambda client: client.describe_cluster(request_timeout=REQUEST_TIMEOUT_S))
+        return answer(request, {"brokers": sorted(node.id for node in cluster.nodes)})
+
+    async def names(self, request: Request) -> Response:
+        metadata = await self._admin.metadata()
+        return answer(request, sorted(metadata.topics.keys() - INTERNAL_TOPICS))
+
+    async def topic(self, request: Request) -> Response:
+        name = request.path_value("topic")
+        description = await self._describe(name)
+        configs = await self._configs(name)
+        partitions = [_partition_shape(each) for each in description.partitions]
+        return answer(request, {"name": name, "configs": configs, "partitions": partitions})
+
+    async def partitions(self, request: Request) -> Response:
+        description = await self._describe(request.path_value("topic"))
+        return answer(request, [_partition_shape(each) for each in description.partitions])
+
+    async def partition(self, request: Request) -> Response:
+        return answer(request, _partition_shape(await self._find_partition(request)))
+
+    async def offsets(self, request: Request) -> Response:
+        found = await self._find_partition(request)
+        place = request.path_value("topic"), found.id
+        beginning = await partition_offsets(self._admin, [place], EARLIEST)
+        end = await partition_offsets(self._admin, [place], LATEST)
+        return answer(request, {"beginning_offset": beginning[place], "end_offset": end[place]})
+
+    async def _describe(self, topic: str) -> Any:
+        # Asked in this way, the cluster does not make a topic that it does not have.
+        found = await self._admin.each(
+            lambda client: client.describe_topics(TopicCollection([topic]), request_timeout=REQUEST_TIMEOUT_S)
+        )
+        return _only(found[topic])
+
+    async def _find_partition(self, request: Request) -> Any:
+        number = partition_number(request)
+        description = await self._describe(request.path_value("topic"))
+        for each in description.partitions:
+            if each.id == number:
+                return each
+        raise HttpError(NOT_FOUND, "Partition not found.", code=PARTITION_NOT_FOUND)
+
+    async def _configs(self, topic: str) -> dict[str, str | None]:
+        resource = ConfigResource(ResourceType.TOPIC, topic)
+        found = await self._admin.each(
+            lambda client: client.describe_configs([resource], request_timeout=REQUEST_TIMEOUT_S)
+        )
+        return {name: entry.value for name, entry in _only(found[resource]).items()}
+
+
+def _only(found: Any) -> Any:
+    if isinstance(found, KafkaFailure):
+        raise found
+    return found
+
+
+def _partition_shape(partition: Any) -> dict[str, Any]:
+    leader = NO_LEADER if partition.leader is None else partition.leader.id
+    in_sync = {node.id for node in partition.isr}
+    return {
+        "partition": partition.id,
+        "leader": leader,
+        "replicas": [
+            {"broker": node.id, "leader": node.id == leader, "in_sync": node.id in in_sync}
+            for node in partition.replicas
+        ],
+    }

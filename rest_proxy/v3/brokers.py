@@ -1,0 +1,81 @@
+"""Brokers of the cluster, and the replicas that each of them keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from confluent_kafka import Node
+from starlette.responses import Response
+
+from barnabas.kernel.http.answers import json_answer
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Route
+from rest_proxy.kafka.admin import Admin
+from rest_proxy.proxy import Proxy
+from rest_proxy.v3.cluster import Cluster, ClusterRoutes
+from rest_proxy.v3.descriptions import describe_all_topics
+from rest_proxy.v3.members import as_integer
+from rest_proxy.v3.partitions import replica_resource
+from rest_proxy.v3.refusals import not_found
+from rest_proxy.v3.resource import Resource, collection, resource
+
+
+def routes(proxy: Proxy) -> Iterator[Route]:
+    below = ClusterRoutes(proxy.clients.admin)
+    brokers = Brokers(proxy.clients.admin)
+    yield below.route("GET", "/brokers", brokers.list_all)
+    yield below.route("GET", "/brokers/{broker_id}", brokers.get)
+    yield below.route("GET", "/brokers/{broker_id}/partition-replicas", brokers.partition_replicas)
+
+
+class Brokers:
+    def __init__(self, admin: Admin) -> None:
+        self._admin = admin
+
+    async def list_all(self, request: Request, cluster: Cluster) -> Response:
+        found = (_broker(cluster, node) for node in cluster.brokers)
+        return json_answer(collection("KafkaBrokerList", cluster.url("brokers"), found))
+
+    async def get(self, request: Request, cluster: Cluster) -> Response:
+        return json_answer(_broker(cluster, find_broker(request, cluster)))
+
+    async def partition_replicas(self, request: Request, cluster: Cluster) -> Response:
+        broker_id = find_broker(request, cluster).id
+        topics = await describe_all_topics(self._admin)
+        replicas = [
+            replica_resource(cluster, topic.name, partition, broker_id)
+            for topic in topics
+            for partition in topic.partitions
+            if any(replica.id == broker_id for replica in partition.replicas)
+        ]
+        url = cluster.url("brokers", broker_id, "partition-replicas")
+        return json_answer(collection("KafkaReplicaList", url, replicas))
+
+
+def find_broker(request: Request, cluster: Cluster) -> Node:
+    """The broker that the path names; librdkafka would wait in vain for one that is not there."""
+    text = request.path_value("broker_id")
+    number = as_integer(text)
+    if number is None:
+        raise not_found()
+    found = next((node for node in cluster.brokers if node.id == number), None)
+    if found is None:
+        raise not_found(f"Broker {number} cannot be found.")
+    return found
+
+
+def _broker(cluster: Cluster, node: Node) -> Resource:
+    return resource(
+        "KafkaBroker",
+        cluster.url("brokers", node.id),
+        cluster.name(("broker", node.id)),
+        {
+            "cluster_id": cluster.id,
+            "broker_id": node.id,
+            "host": node.host,
+            "port": node.port,
+            "rack": node.rack,
+            "configs": cluster.related("brokers", node.id, "configs"),
+            "partition_replicas": cluster.related("brokers", node.id, "partition-replicas"),
+        },
+    )

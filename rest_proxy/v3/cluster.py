@@ -1,0 +1,101 @@
+"""The cluster that a request is about, and the routes below it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from confluent_kafka import Node
+from starlette.responses import Response
+
+from barnabas.kernel.http.content_type import MediaType, Offer, choose, parse_media_type
+from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Handler, Route
+from rest_proxy.kafka.admin import Admin
+from rest_proxy.v3.links import Links, resource_name
+from rest_proxy.v3.members import NUL
+from rest_proxy.v3.refusals import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE, bad_request, not_found
+from rest_proxy.v3.resource import Resource, related
+
+JSON: Final = "application/json"
+CLUSTER_PATH: Final = "/v3/clusters/{cluster_id}"
+CLUSTER_TIMEOUT_S: Final = 10.0
+"""How long brokers that are down are waited for. This is the first question of each request, so none waits longer."""
+NO_CONTENT: Final = 204
+WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
+
+_OFFERS: Final = (Offer(MediaType("application", "json", {})),)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The one cluster that this service is connected to, at the time of a request."""
+
+    id: str
+    controller_id: int | None
+    brokers: tuple[Node, ...]
+    links: Links
+
+    def url(self, *segments: str | int, query: dict[str, str] | None = None) -> str:
+        return self.links.url(self.id, *segments, query=query)
+
+    def related(self, *segments: str | int) -> Resource:
+        return related(self.url(*segments))
+
+    def name(self, *steps: tuple[str, str | int | None]) -> str:
+        return resource_name(("kafka", self.id), *steps)
+
+
+ClusterHandler: TypeAlias = Callable[[Request, Cluster], Awaitable[Response]]
+
+
+async def connected_cluster(admin: Admin, request: Request) -> Cluster:
+    found = await admin.one(lambda client: client.describe_cluster(request_timeout=CLUSTER_TIMEOUT_S))
+    controller = None if found.controller is None or found.controller.id < 0 else found.controller.id
+    brokers = tuple(sorted(found.nodes, key=lambda node: node.id))
+    return Cluster(found.cluster_id or "", controller, brokers, Links.of(request))
+
+
+class ClusterRoutes:
+    """Makes routes whose handlers are given the cluster; a cluster that is not ours is a 404."""
+
+    def __init__(self, admin: Admin) -> None:
+        self._admin = admin
+
+    def route(self, method: str, path: str, handler: ClusterHandler) -> Route:
+        async def handle(request: Request) -> Response:
+            _refuse_nul(request)
+            cluster = await connected_cluster(self._admin, request)
+            asked = request.path_value("cluster_id")
+            if asked != cluster.id:
+                raise not_found(f"Cluster {asked} cannot be found.")
+            return await handler(request, cluster)
+
+        return Route(method, CLUSTER_PATH + path, json_alone(handle))
+
+
+def _refuse_nul(request: Request) -> None:
+    """librdkafka takes a NUL for the end of a text, so that `orders%00x` would mean `orders` to it."""
+    if any(NUL in value for value in (*request.path_params.values(), *request.query_params.values())):
+        raise bad_request("the address has a NUL character (%00), which no name in Kafka may have")
+
+
+def json_alone(handler: Handler) -> Handler:
+    """Requests and answers are JSON; a client that wants or sends something else is told so before anything happens."""
+
+    async def handle(request: Request) -> Response:
+        if choose(request.headers.get("accept", ""), _OFFERS) is None:
+            raise HttpError(NOT_ACCEPTABLE, "HTTP 406 Not Acceptable")
+        if request.method in WITH_BODY and await request.body():
+            sent = parse_media_type(request.headers.get("content-type", ""))
+            if sent is None or sent.essence != JSON:
+                raise HttpError(UNSUPPORTED_MEDIA_TYPE, "HTTP 415 Unsupported Media Type")
+        return await handler(request)
+
+    return handle
+
+
+def no_content() -> Response:
+    return Response(status_code=NO_CONTENT)

@@ -1,0 +1,56 @@
+"""Clusters: the one that this service is connected to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from starlette.responses import Response
+
+from barnabas.kernel.http.answers import json_answer
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Route
+from rest_proxy.kafka.admin import Admin
+from rest_proxy.proxy import Proxy
+from rest_proxy.v3.cluster import CLUSTER_PATH, Cluster, connected_cluster, json_alone
+from rest_proxy.v3.refusals import not_found
+from rest_proxy.v3.resource import Resource, collection, resource
+
+
+def routes(proxy: Proxy) -> Iterator[Route]:
+    clusters = Clusters(proxy.clients.admin)
+    yield Route("GET", "/v3/clusters", json_alone(clusters.list_all))
+    yield Route("GET", CLUSTER_PATH, json_alone(clusters.get))
+
+
+class Clusters:
+    def __init__(self, admin: Admin) -> None:
+        self._admin = admin
+
+    async def list_all(self, request: Request) -> Response:
+        cluster = await connected_cluster(self._admin, request)
+        return json_answer(collection("KafkaClusterList", cluster.links.url(), [_cluster(cluster)]))
+
+    async def get(self, request: Request) -> Response:
+        cluster = await connected_cluster(self._admin, request)
+        if request.path_value("cluster_id") != cluster.id:
+            raise not_found()
+        return json_answer(_cluster(cluster))
+
+
+def _cluster(cluster: Cluster) -> Resource:
+    controller = cluster.controller_id
+    return resource(
+        "KafkaCluster",
+        cluster.url(),
+        cluster.name(),
+        {
+            "cluster_id": cluster.id,
+            "controller": None if controller is None else cluster.related("brokers", controller),
+            "acls": cluster.related("acls"),
+            "brokers": cluster.related("brokers"),
+            "broker_configs": cluster.related("broker-configs"),
+            "consumer_groups": cluster.related("consumer-groups"),
+            "topics": cluster.related("topics"),
+            "partition_reassignments": cluster.related("topics", "-", "partitions", "-", "reassignment"),
+        },
+    )

@@ -1,0 +1,231 @@
+"""Configs of topics, of brokers, and of all brokers together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from starlette.responses import Response
+
+from barnabas.kernel.http.answers import json_answer
+from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Route
+from rest_proxy.kafka.admin import Admin
+from rest_proxy.kafka.admin_types import ConfigEntry, ResourceType
+from rest_proxy.kafka.failure import KafkaFailure
+from rest_proxy.problems import translate
+from rest_proxy.proxy import Proxy
+from rest_proxy.v3.brokers import find_broker
+from rest_proxy.v3.cluster import Cluster, ClusterRoutes, no_content
+from rest_proxy.v3.config_changes import (
+    ChangeBatch,
+    ConfigChange,
+    apply_batch,
+    apply_changes,
+    read_batch,
+    read_topics,
+    read_value,
+    reset,
+)
+from rest_proxy.v3.config_entries import (
+    ALL_BROKERS,
+    ConfigOwner,
+    broker_owner,
+    cluster_wide,
+    configs_of_broker,
+    configs_of_topic,
+    configs_of_topics,
+    synonym_shape,
+    topic_owner,
+)
+from rest_proxy.v3.descriptions import describe_all_topics
+from rest_proxy.v3.refusals import NOT_IMPLEMENTED, not_found
+from rest_proxy.v3.resource import Resource, collection
+
+MULTI_STATUS: Final = 207
+
+_TOPIC_CONFIGS: Final = "/topics/{topic_name}/configs"
+_BROKER_CONFIGS: Final = "/brokers/{broker_id}/configs"
+_CLUSTER_CONFIGS: Final = "/broker-configs"
+
+
+def routes(proxy: Proxy) -> Iterator[Route]:
+    below = ClusterRoutes(proxy.clients.admin)
+    topics = TopicConfigs(proxy.clients.admin)
+    yield below.route("GET", "/topics/-/configs", topics.list_all_topics)
+    yield below.route("POST", "/topics/-/configs:alter", topics.alter_topics)
+    yield below.route("GET", _TOPIC_CONFIGS, topics.list_all)
+    yield below.route("POST", f"{_TOPIC_CONFIGS}:alter", topics.alter)
+    yield below.route("GET", f"{_TOPIC_CONFIGS}/{{name}}", topics.get)
+    yield below.route("PUT", f"{_TOPIC_CONFIGS}/{{name}}", topics.update)
+    yield below.route("DELETE", f"{_TOPIC_CONFIGS}/{{name}}", topics.reset)
+    brokers = BrokerConfigs(proxy.clients.admin)
+    yield below.route("GET", "/brokers/-/configs", brokers.list_all_brokers)
+    yield below.route("GET", _BROKER_CONFIGS, brokers.list_all)
+    yield below.route("POST", f"{_BROKER_CONFIGS}:alter", brokers.alter)
+    yield below.route("GET", f"{_BROKER_CONFIGS}/{{name}}", brokers.get)
+    yield below.route("PUT", f"{_BROKER_CONFIGS}/{{name}}", brokers.update)
+    yield below.route("DELETE", f"{_BROKER_CONFIGS}/{{name}}", brokers.reset)
+    cluster = ClusterConfigs(proxy.clients.admin)
+    yield below.route("GET", _CLUSTER_CONFIGS, cluster.list_all)
+    yield below.route("GET", f"{_CLUSTER_CONFIGS}/{{name}}", cluster.get)
+    yield below.route("POST", f"{_CLUSTER_CONFIGS}:alter", refuse_cluster_wide)
+    yield below.route("PUT", f"{_CLUSTER_CONFIGS}/{{name}}", refuse_cluster_wide)
+    yield below.route("DELETE", f"{_CLUSTER_CONFIGS}/{{name}}", refuse_cluster_wide)
+
+
+class TopicConfigs:
+    def __init__(self, admin: Admin) -> None:
+        self._admin = admin
+
+    async def list_all(self, request: Request, cluster: Cluster) -> Response:
+        topic = request.path_value("topic_name")
+        entries = _entries(cluster, topic_owner(topic), await configs_of_topic(self._admin, topic))
+        return json_answer(collection("KafkaTopicConfigList", cluster.url("topics", topic, "configs"), entries))
+
+    async def list_all_topics(self, request: Request, cluster: Cluster) -> Response:
+        topics = await describe_all_topics(self._admin)
+        found = await configs_of_topics(self._admin, [topic.name for topic in topics if not topic.is_internal])
+        entries = [
+            entry
+            for topic, configs in sorted(found.items())
+            if not isinstance(configs, KafkaFailure)
+            for entry in _entries(cluster, topic_owner(topic), configs)
+        ]
+        return json_answer(collection("KafkaTopicConfigList", cluster.url("topics", "-", "configs"), entries))
+
+    async def get(self, request: Request, cluster: Cluster) -> Response:
+        topic, name = request.path_value("topic_name"), request.path_value("name")
+        entry = (await configs_of_topic(self._admin, topic)).get(name)
+        if entry is None:
+            raise not_found()
+        return json_answer(topic_owner(topic).entry(cluster, entry))
+
+    async def update(self, request: Request, cluster: Cluster) -> Response:
+        return await self._apply(request, cluster, await read_value(request, request.path_value("name")))
+
+    async def reset(self, request: Request, cluster: Cluster) -> Response:
+        return await self._apply(request, cluster, reset(request.path_value("name")))
+
+    async def alter(self, request: Request, cluster: Cluster) -> Response:
+        return await self._apply(request, cluster, await read_batch(request))
+
+    async def alter_topics(self, request: Request, cluster: Cluster) -> Response:
+        batches = await read_topics(request)
+        for topic, configs in (await configs_of_topics(self._admin, batches)).items():
+            if isinstance(configs, KafkaFailure):
+                raise configs
+            _check_names(cluster, "TOPIC", topic, configs, batches[topic].changes)
+        failures = await apply_changes(self._admin, ResourceType.TOPIC, batches)
+        if not failures:
+            return no_content()
+        return json_answer({"failures": [_failure(*failed) for failed in failures.items()]}, MULTI_STATUS)
+
+    async def _apply(self, request: Request, cluster: Cluster, batch: ChangeBatch) -> Response:
+        topic = request.path_value("topic_name")
+        _check_names(cluster, "TOPIC", topic, await configs_of_topic(self._admin, topic), batch.changes)
+        await apply_batch(self._admin, ResourceType.TOPIC, topic, batch)
+        return no_content()
+
+
+class BrokerConfigs:
+    def __init__(self, admin: Admin) -> None:
+        self._admin = admin
+
+    async def list_all(self, request: Request, cluster: Cluster) -> Response:
+        broker_id = find_broker(request, cluster).id
+        entries = await self._of_broker(cluster, broker_id)
+        return json_answer(collection("KafkaBrokerConfigList", cluster.url("brokers", broker_id, "configs"), entries))
+
+    async def list_all_brokers(self, request: Request, cluster: Cluster) -> Response:
+        found = await asyncio.gather(*(self._of_broker(cluster, broker.id) for broker in cluster.brokers))
+        entries = [entry for entries in found for entry in entries]
+        return json_answer(collection("KafkaBrokerConfigList", cluster.url("brokers", "-", "configs"), entries))
+
+    async def get(self, request: Request, cluster: Cluster) -> Response:
+        broker_id = find_broker(request, cluster).id
+        entry = (await configs_of_broker(self._admin, broker_id)).get(request.path_value("name"))
+        if entry is None:
+            raise not_found()
+        return json_answer(broker_owner(broker_id).entry(cluster, entry))
+
+    async def update(self, request: Request, cluster: Cluster) -> Response:
+        return await self._apply(request, cluster, await read_value(request, request.path_value("name")))
+
+    async def reset(self, request: Request, cluster: Cluster) -> Response:
+        return await self._apply(request, cluster, reset(request.path_value("name")))
+
+    async def alter(self, request: Request, cluster: Cluster) -> Response:
+        return await self._apply(request, cluster, await read_batch(request))
+
+    async def _of_broker(self, cluster: Cluster, broker_id: int) -> list[Resource]:
+        return _entries(cluster, broker_owner(broker_id), await configs_of_broker(self._admin, broker_id))
+
+    async def _apply(self, request: Request, cluster: Cluster, batch: ChangeBatch) -> Response:
+        broker_id = find_broker(request, cluster).id
+        known = await configs_of_broker(self._admin, broker_id)
+        _check_names(cluster, "BROKER", str(broker_id), known, batch.changes)
+        await apply_batch(self._admin, ResourceType.BROKER, str(broker_id), batch)
+        return no_content()
+
+
+class ClusterConfigs:
+    """Values that are set for all brokers at once.
+
+    librdkafka cannot ask for them as such. Brokers tell them among the sources of their own values, so that they are
+    known unless every broker has a value of its own.
+    """
+
+    def __init__(self, admin: Admin) -> None:
+        self._admin = admin
+
+    async def list_all(self, request: Request, cluster: Cluster) -> Response:
+        found = await self._find(cluster)
+        return json_answer(collection("KafkaClusterConfigList", cluster.url("broker-configs"), found.values()))
+
+    async def get(self, request: Request, cluster: Cluster) -> Response:
+        found = (await self._find(cluster)).get(request.path_value("name"))
+        if found is None:
+            raise not_found()
+        return json_answer(found)
+
+    async def _find(self, cluster: Cluster) -> dict[str, Resource]:
+        brokers = await asyncio.gather(*(configs_of_broker(self._admin, broker.id) for broker in cluster.brokers))
+        known = {
+            name: wide
+            for configs in brokers
+            for name, entry in configs.items()
+            if (wide := cluster_wide(entry)) is not None
+        }
+        return {
+            name: ALL_BROKERS.shape(cluster, wide, name, [synonym_shape(wide, name)])
+            for name, wide in sorted(known.items())
+        }
+
+
+async def refuse_cluster_wide(_request: Request, _cluster: Cluster) -> Response:
+    message = (
+        "This service cannot change what all brokers have in common: change it broker by broker under "
+        "brokers/{broker_id}/configs, or with kafka-configs.sh --entity-type brokers --entity-default"
+    )
+    raise HttpError(NOT_IMPLEMENTED, message)
+
+
+def _entries(cluster: Cluster, owner: ConfigOwner, configs: Mapping[str, ConfigEntry]) -> list[Resource]:
+    return [owner.entry(cluster, entry) for _, entry in sorted(configs.items())]
+
+
+def _check_names(
+    cluster: Cluster, kind: str, owner: str, known: Mapping[str, ConfigEntry], changes: Iterable[ConfigChange]
+) -> None:
+    for change in changes:
+        if change.name not in known:
+            raise not_found(f"Config {change.name} cannot be found for {kind} {owner} in cluster {cluster.id}.")
+
+
+def _failure(topic: str, failure: KafkaFailure) -> Resource:
+    error = translate(failure)
+    assert error is not None, "failures of Kafka always have a meaning"
+    return {"topic_name": topic, "error_code": error.code, "message": error.message}

@@ -1,0 +1,74 @@
+"""Paths that write records: one stream of any length, or a small batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from starlette.responses import Response
+
+from barnabas.kernel.http.content_type import Offer, choose, parse_media_type
+from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Route
+from rest_proxy.proxy import Proxy
+from rest_proxy.v3.produce_batch import ProduceBatch
+from rest_proxy.v3.produce_stream import ProduceStream
+from rest_proxy.v3.receipts import Receipts
+from rest_proxy.v3.record_reader import RecordReader
+
+NOT_ACCEPTABLE: Final = 406
+UNSUPPORTED_MEDIA_TYPE: Final = 415
+JSON_TYPE: Final = "application/json"
+
+_OFFERS: Final = [Offer(json_type) for json_type in [parse_media_type(JSON_TYPE)] if json_type is not None]
+_PATH: Final = "/v3/clusters/{cluster_id}/topics/{topic_name}"
+
+
+def routes(proxy: Proxy) -> Iterator[Route]:
+    produce = Produce(proxy)
+    yield Route("POST", f"{_PATH}/records", produce.stream)
+    yield Route("POST", f"{_PATH}/records:batch", produce.batch)
+
+
+class Produce:
+    """The cluster's id is not compared with the real one: clients of Confluent's proxy may write any, and some do."""
+
+    def __init__(self, proxy: Proxy) -> None:
+        self._proxy = proxy
+        self._in_flight_max = proxy.settings.integer("stream.records.in.flight.max")
+        self._record_max_bytes = proxy.settings.integer("producer.request.max.bytes")
+
+    async def stream(self, request: Request) -> Response:
+        _check_types(request)
+        encoding = request.headers.get("content-encoding", "identity")
+        if encoding != "identity":
+            raise HttpError(
+                UNSUPPORTED_MEDIA_TYPE, f"the content encoding {encoding!r} is not supported for a stream of records"
+            )
+        reader, receipts = self._topic(request)
+        return ProduceStream(
+            reader,
+            receipts,
+            self._proxy.clients.producer,
+            in_flight_max=self._in_flight_max,
+            record_max_bytes=self._record_max_bytes,
+        )
+
+    async def batch(self, request: Request) -> Response:
+        _check_types(request)
+        reader, receipts = self._topic(request)
+        batch = ProduceBatch(reader, receipts, self._proxy.clients.producer)
+        return await batch.answer(await request.body())
+
+    def _topic(self, request: Request) -> tuple[RecordReader, Receipts]:
+        topic = request.path_value("topic_name")
+        return RecordReader(topic, self._proxy.formats), Receipts(request.path_value("cluster_id"), topic)
+
+
+def _check_types(request: Request) -> None:
+    sent = parse_media_type(request.headers.get("content-type", ""))
+    if sent is None or sent.essence != JSON_TYPE:
+        raise HttpError(UNSUPPORTED_MEDIA_TYPE, "HTTP 415 Unsupported Media Type")
+    if choose(request.headers.get("accept", ""), _OFFERS) is None:
+        raise HttpError(NOT_ACCEPTABLE, "HTTP 406 Not Acceptable")

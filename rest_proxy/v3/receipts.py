@@ -1,0 +1,86 @@
+"""What clients of v3 are told of each record that they sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+from barnabas.kernel.http.errors import HttpError
+from rest_proxy.kafka.failure import KafkaFailure
+from rest_proxy.kafka.producer import Delivered
+from rest_proxy.v3.record_reader import EPOCH, MS_PER_S, ReadRecord, error_of
+
+UNPROCESSABLE: Final = 422
+RECEIPT_END: Final = "\r\n"
+
+Turn: TypeAlias = "ReadRecord | HttpError"
+"""A record that was sent, or why it was not."""
+
+
+class Receipts:
+    """Receipts of one topic, as text: at a hundred thousand a second a dictionary for each would be most of the work."""
+
+    def __init__(self, cluster_id: str, topic: str) -> None:
+        names = orjson.dumps({"cluster_id": cluster_id, "topic_name": topic}).decode()[1:-1]
+        self.place = f"{names},"
+        """How a receipt names the topic."""
+        self._begin = f'{{"error_code":200,{self.place}"partition_id":'
+        self._timestamp_ms: int | None = None
+        self._timestamp = ""
+
+    def in_turn(self, turns: Sequence[Turn], results: Sequence[Delivered | KafkaFailure | None]) -> bytes:
+        """The receipts of records that were sent together; `results` are of those that were sent."""
+        parts = []
+        for turn, result in zip(turns, matched(turns, results), strict=True):
+            if type(result) is Delivered and type(turn) is ReadRecord:
+                parts.append(f"{self._begin}{self.delivery(turn, result)}}}{RECEIPT_END}")
+            else:
+                assert isinstance(result, HttpError), "a record that was not delivered has failed"
+                parts.append(refusal(result))
+        return "".join(parts).encode()
+
+    def delivery(self, record: ReadRecord, where: Delivered) -> str:
+        """Where a record lies, from its partition on, without a closing brace."""
+        timestamp_ms = where.timestamp_ms
+        if timestamp_ms != self._timestamp_ms:
+            # Most records come within the millisecond of the one before.
+            self._timestamp_ms = timestamp_ms
+            self._timestamp = "" if timestamp_ms is None else f',"timestamp":"{iso_date(timestamp_ms)}"'
+        return f'{where.partition},"offset":{where.offset}{self._timestamp}{record.receipt_end}'
+
+
+def matched(
+    turns: Sequence[Turn], results: Sequence[Delivered | KafkaFailure | None]
+) -> Iterator[Delivered | HttpError]:
+    """What became of each record."""
+    sent = iter(results)
+    for turn in turns:
+        if isinstance(turn, HttpError):
+            yield turn
+            continue
+        result = next(sent)
+        assert result is not None, "all records are done"
+        yield result if isinstance(result, Delivered) else error_of(result)
+
+
+def refusal(error: HttpError) -> str:
+    """The receipt of a record that was not written."""
+    return orjson.dumps(error_fields(error)).decode() + RECEIPT_END
+
+
+def error_fields(error: HttpError) -> dict[str, Any]:
+    """An error as it stands in a receipt: codes of 422 are part of the message, which is one line."""
+    message = error.message.split("\n", 1)[0].strip()
+    if error.status == UNPROCESSABLE and error.code != UNPROCESSABLE:
+        return {"error_code": UNPROCESSABLE, "message": f"Error: {error.code} : {message}"}
+    return {"error_code": error.code, "message": message}
+
+
+def iso_date(timestamp_ms: int) -> str:
+    """As Java prints an instant: with milliseconds where there are some."""
+    date = EPOCH + timedelta(milliseconds=timestamp_ms)
+    timespec = "milliseconds" if timestamp_ms % MS_PER_S else "seconds"
+    return date.replace(tzinfo=None).isoformat(timespec=timespec) + "Z"

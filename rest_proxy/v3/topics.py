@@ -1,0 +1,167 @@
+"""Topics: list, create, describe, give more partitions, delete."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from enum import Enum
+from typing import Final
+
+from starlette.responses import Response
+
+from barnabas.kernel.http.answers import json_answer
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Route
+from rest_proxy.kafka.admin import REQUEST_TIMEOUT_S, Admin
+from rest_proxy.kafka.admin_types import ConfigEntry, NewPartitions, TopicDescription
+from rest_proxy.kafka.failure import KafkaFailure
+from rest_proxy.proxy import Proxy
+from rest_proxy.v3.cluster import Cluster, ClusterRoutes, no_content
+from rest_proxy.v3.config_entries import configs_of_broker
+from rest_proxy.v3.descriptions import describe_all_topics, describe_topic
+from rest_proxy.v3.members import Members, as_integer
+from rest_proxy.v3.partitions import refuse_reassignments
+from rest_proxy.v3.resource import Resource, collection, resource
+from rest_proxy.v3.topic_request import TopicRequest, check_partitions_count
+
+CREATED: Final = 201
+OK: Final = 200
+
+_PARTITIONS_COUNT: Final = frozenset({"partitions_count"})
+
+logger = logging.getLogger(__name__)
+
+
+def routes(proxy: Proxy) -> Iterator[Route]:
+    below = ClusterRoutes(proxy.clients.admin)
+    topics = Topics(proxy.clients.admin)
+    yield below.route("GET", "/topics", topics.list_all)
+    yield below.route("POST", "/topics", topics.create)
+    yield below.route("GET", "/topics/{topic_name}", topics.get)
+    yield below.route("PATCH", "/topics/{topic_name}", topics.add_partitions)
+    yield below.route("DELETE", "/topics/{topic_name}", topics.delete)
+    yield below.route("GET", "/topics/{topic_name}/partitions/-/reassignment", refuse_reassignments)
+
+
+class Topics:
+    def __init__(self, admin: Admin) -> None:
+        self._admin = admin
+
+    async def list_all(self, request: Request, cluster: Cluster) -> Response:
+        topics = await describe_all_topics(self._admin, with_operations=_wants_operations(request))
+        # The cluster's own topics are there for those who name them.
+        found = (_described(cluster, topic) for topic in topics if not topic.is_internal)
+        return json_answer(collection("KafkaTopicList", cluster.url("topics"), found))
+
+    async def get(self, request: Request, cluster: Cluster) -> Response:
+        name = request.path_value("topic_name")
+        topic = await describe_topic(self._admin, name, with_operations=_wants_operations(request))
+        return json_answer(_described(cluster, topic))
+
+    async def create(self, request: Request, cluster: Cluster) -> Response:
+        wanted = await TopicRequest.of(request)
+        answers = await self._admin.each(
+            lambda client: client.create_topics(
+                [wanted.new_topic()], validate_only=wanted.validate_only, request_timeout=REQUEST_TIMEOUT_S
+            )
+        )
+        _raise_failure(answers.values())
+        wanted = await self._with_defaults(wanted, cluster)
+        topic = _topic(
+            cluster, wanted.name, wanted.replication_factor or 0, wanted.partitions_count or 0, is_internal=False
+        )
+        location = {"location": topic["metadata"]["self"]}
+        return json_answer(topic, OK if wanted.validate_only else CREATED, headers=location)
+
+    async def add_partitions(self, request: Request, cluster: Cluster) -> Response:
+        name = request.path_value("topic_name")
+        members = await Members.of(
+            request, _PARTITIONS_COUNT, empty="Request body is empty. Partitions_count is required."
+        )
+        count = members.integer("partitions_count")
+        before = await describe_topic(self._admin, name)
+        check_partitions_count(count)
+        answers = await self._admin.each(
+            lambda client: client.create_partitions([NewPartitions(name, count)], request_timeout=REQUEST_TIMEOUT_S)
+        )
+        _raise_failure(answers.values())
+        # Brokers hear of the new partitions a little later than the controller that has just promised them.
+        return json_answer(_topic(cluster, name, _factor(before), count, is_internal=before.is_internal))
+
+    async def delete(self, request: Request, cluster: Cluster) -> Response:
+        name = request.path_value("topic_name")
+        answers = await self._admin.each(lambda client: client.delete_topics([name], request_timeout=REQUEST_TIMEOUT_S))
+        _raise_failure(answers.values())
+        return no_content()
+
+    async def _with_defaults(self, wanted: TopicRequest, cluster: Cluster) -> TopicRequest:
+        """The request with the counts that the brokers choose where it has none."""
+        if wanted.partitions_count is not None and wanted.replication_factor is not None:
+            return wanted
+        if not cluster.brokers:
+            return wanted
+        try:
+            configs = await configs_of_broker(self._admin, cluster.brokers[0].id)
+        except KafkaFailure as failure:
+            # The topic is there; a client that may not read the settings of brokers is told 0, as Confluent does.
+            logger.info("the defaults of new topics are unknown: %s", failure.message)
+            return wanted
+        return replace(
+            wanted,
+            partitions_count=wanted.partitions_count or _number(configs.get("num.partitions")),
+            replication_factor=wanted.replication_factor or _number(configs.get("default.replication.factor")),
+        )
+
+
+def _number(entry: ConfigEntry | None) -> int | None:
+    return None if entry is None else as_integer(entry.value)
+
+
+def _raise_failure(answers: Iterable[object]) -> None:
+    for answer in answers:
+        if isinstance(answer, KafkaFailure):
+            raise answer
+
+
+def _wants_operations(request: Request) -> bool:
+    # Confluent's list reads the second name and documents the first.
+    return request.flag("include_authorized_operations") or request.flag("includeAuthorizedOperations")
+
+
+def _factor(topic: TopicDescription) -> int:
+    return len(topic.partitions[0].replicas) if topic.partitions else 0
+
+
+def _described(cluster: Cluster, topic: TopicDescription) -> Resource:
+    operations = topic.authorized_operations or []
+    return _topic(
+        cluster, topic.name, _factor(topic), len(topic.partitions), is_internal=topic.is_internal, operations=operations
+    )
+
+
+def _topic(
+    cluster: Cluster,
+    name: str,
+    replication_factor: int,
+    partitions_count: int,
+    *,
+    is_internal: bool,
+    operations: Iterable[Enum] = (),
+) -> Resource:
+    return resource(
+        "KafkaTopic",
+        cluster.url("topics", name),
+        cluster.name(("topic", name)),
+        {
+            "cluster_id": cluster.id,
+            "topic_name": name,
+            "is_internal": is_internal,
+            "replication_factor": replication_factor,
+            "partitions_count": partitions_count,
+            "partitions": cluster.related("topics", name, "partitions"),
+            "configs": cluster.related("topics", name, "configs"),
+            "partition_reassignments": cluster.related("topics", name, "partitions", "-", "reassignment"),
+            "authorized_operations": [operation.name for operation in operations],
+        },
+    )
