@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # The programs among the modules of benchmarks/.
-BENCHMARKS := broker registry
+BENCHMARKS := broker registry rest
 
 .PHONY: help up test check lint types tidy provision bench clean
 

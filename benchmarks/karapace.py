@@ -1,4 +1,4 @@
-"""Karapace, installed from its source into an environment of its own, on a broker of ours."""
+"""Karapace, its registry and its REST proxy, installed from its source into an environment of its own, on a broker of ours."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.connection import HOST
+from benchmarks.proxies import Proxy, ProxyName, Site
 from benchmarks.registries import Name, PeerMissing, Registry
 from benchmarks.turns import say
 from tests.provision.cache import cache_root
@@ -27,7 +28,7 @@ library = types.ModuleType("karapace.core.protobuf.protopace.protopace")
 for name in ("Proto", "IncompatibleError", "check_compatibility", "format_proto"):
     setattr(library, name, type(name, (Exception,), {}))
 sys.modules[library.__name__] = library
-runpy.run_module("karapace", run_name="__main__")
+runpy.run_module(sys.argv.pop(1), run_name="__main__")
 """
 
 
@@ -38,22 +39,54 @@ class Karapace(Registry):
     title: str = field(default="Karapace", init=False)
 
     def command(self, port: int, broker_port: int) -> list[str]:
-        return [str(self.python), "-c", LAUNCH]
+        return [str(self.python), "-c", LAUNCH, "karapace"]
 
     def environment(self, port: int, broker_port: int) -> Mapping[str, str]:
-        """Its defaults, apart from a log level that would cost it time, and acks, which ours waits for too."""
+        return _environment(port, broker_port)
+
+
+@dataclass(frozen=True, slots=True)
+class KarapaceProxy(Proxy):
+    python: Path = Path("python3")
+    name: ProxyName = field(default="karapace", init=False)
+    title: str = field(default="Karapace", init=False)
+
+    def command(self, site: Site) -> list[str]:
+        return [str(self.python), "-c", LAUNCH, "karapace.kafka_rest_apis"]
+
+    def environment(self, site: Site) -> Mapping[str, str]:
         return {
-            "KARAPACE_HOST": HOST,
-            "KARAPACE_PORT": str(port),
-            "KARAPACE_ADVERTISED_HOSTNAME": HOST,
-            "KARAPACE_BOOTSTRAP_URI": f"{HOST}:{broker_port}",
-            "KARAPACE_PRODUCER_ACKS": "all",
-            "KARAPACE_LOG_LEVEL": "WARNING",
+            **_environment(site.port, site.broker_port),
+            "KARAPACE_KARAPACE_REST": "true",
+            "KARAPACE_REGISTRY_HOST": HOST,
+            "KARAPACE_REGISTRY_PORT": str(site.registry_port),
+            # Its default of 100 ms would be most of what is measured; ours waits for nothing.
+            "KARAPACE_PRODUCER_LINGER_MS": "0",
         }
 
 
+def _environment(port: int, broker_port: int) -> dict[str, str]:
+    """Its defaults, apart from a log level that would cost it time, and acks, which ours waits for too."""
+    return {
+        "KARAPACE_HOST": HOST,
+        "KARAPACE_PORT": str(port),
+        "KARAPACE_ADVERTISED_HOSTNAME": HOST,
+        "KARAPACE_BOOTSTRAP_URI": f"{HOST}:{broker_port}",
+        "KARAPACE_PRODUCER_ACKS": "all",
+        "KARAPACE_LOG_LEVEL": "WARNING",
+    }
+
+
 def find(home: Path, source: Path | None) -> Karapace:
-    """The installed one; with a source it is installed first."""
+    return Karapace(home, python=_find_python(source))
+
+
+def find_proxy(source: Path | None) -> KarapaceProxy:
+    return KarapaceProxy(python=_find_python(source))
+
+
+def _find_python(source: Path | None) -> Path:
+    """The interpreter that has it installed; with a source it is installed first."""
     environment = cache_root() / "karapace"
     if source is not None:
         _install(source, environment)
@@ -61,7 +94,7 @@ def find(home: Path, source: Path | None) -> Karapace:
         raise PeerMissing(
             "Karapace is not on the package index: check its source out and name the folder, once, with --karapace FOLDER"
         )
-    return Karapace(home, python=environment / "bin" / "python")
+    return environment / "bin" / "python"
 
 
 def _install(source: Path, environment: Path) -> None:

@@ -25,14 +25,11 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from benchmarks import apicurio, karapace, registry_report, wrk
-from benchmarks.job import Figures, LoadFailed
+from benchmarks import apicurio, comparison, karapace, wrk
+from benchmarks.comparison import FAILURES, Comparison
 from benchmarks.registries import Deployment, Name, OurRegistry, PeerMissing, Registry
-from benchmarks.registry_report import Comparison
 from benchmarks.registry_rows import FULL, LIFE_ROWS, LOAD_ROWS, QUICK, LifeRow, LoadRow, Row, Scale, Site
-from benchmarks.report import number
 from benchmarks.turns import LEAST_REPEATS, choose, say, turns
-from benchmarks.wire import UnexpectedAnswer
 from tests.provision.cache import cache_root
 
 QUICK_ROWS = ("get-*", "post-*", "life-1000")
@@ -41,22 +38,25 @@ GROWTH_ROWS = ("life-*",)
 LEAST_WARM_ROUNDS = 2
 MOST_WARM_ROUNDS = 8
 WARM_WHEN_BELOW = 1.1  # of the requests of the round before
-# What a measurement may fail with; a row that fails is reported, and the others go on.
-FAILURES = (LoadFailed, UnexpectedAnswer, OSError, TimeoutError)
+CONDITIONS = (
+    "Load, registry and broker share the machine. Registries with a topic have a broker of ours each, which syncs",
+    "before it answers; acks=all. Memory and CPU are those of the registry's processes, without the broker's.",
+)
 
 
 class Run:
     """One run of the program."""
 
-    def __init__(self, comparison: Comparison, scale: Scale, repeat: int) -> None:
+    def __init__(self, registries: Sequence[Registry], comparison: Comparison, scale: Scale, repeat: int) -> None:
+        self._registries = registries
         self._comparison = comparison
         self._scale = scale
         self._repeat = repeat
 
     def life(self, row: LifeRow) -> None:
-        for turn, registry in turns(self._comparison.contestants, self._repeat):
+        for turn, registry in turns(self._registries, self._repeat):
             folder = registry.home / f"{row.name}-{turn}"
-            self._record(row, registry, partial(row.measure, registry, folder))
+            self._comparison.record(row, registry, partial(row.measure, registry, folder))
 
     def load(self, rows: Sequence[LoadRow]) -> None:
         """All registries stay up for all rows; those that are not asked do not disturb the one that is."""
@@ -64,7 +64,7 @@ class Run:
             return
         with ExitStack() as stack:
             sites: list[Site] = []
-            for registry in self._comparison.contestants:
+            for registry in self._registries:
                 try:
                     sites.append(Site.filled(stack.enter_context(Deployment(registry, registry.home / "load"))))
                 except FAILURES as failure:
@@ -77,7 +77,7 @@ class Run:
             for row in rows:
                 for _, site in turns(sites, self._repeat):
                     measure = partial(row.measure, site, row.connections, self._scale.seconds)
-                    self._record(row, site.deployment.registry, measure)
+                    self._comparison.record(row, site.deployment.registry, measure)
 
     def _warm_up(self, site: Site, rows: Sequence[LoadRow]) -> None:
         """A young JVM answers a fraction of what a warm one does, so: until a round is hardly better than the one before."""
@@ -92,18 +92,6 @@ class Run:
             if turn >= LEAST_WARM_ROUNDS and answered < before * WARM_WHEN_BELOW:
                 return
             before = answered
-
-    def _record(self, row: Row, registry: Registry, measure: Callable[[], Figures]) -> None:
-        results = self._comparison.results
-        try:
-            figures = measure()
-        except FAILURES as failure:
-            results.failures[row.name] = f"{registry.title}: {type(failure).__name__}: {failure}"
-            say(f"{row.name} {registry.title} FAILED: {failure}")
-            return
-        results.add(row.name, registry.name, figures)
-        shown = ", ".join(f"{m.key} {number(figures[m.key])}" for m in row.metrics if m.key in figures)
-        say(f"{row.name} {registry.title}: {shown}")
 
 
 def arguments() -> argparse.Namespace:
@@ -122,7 +110,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def find_contestants(options: argparse.Namespace, folder: Path) -> tuple[list[Registry], dict[Name, str]]:
+def find_contestants(options: argparse.Namespace, folder: Path) -> tuple[list[Registry], dict[str, str]]:
     """Those that can be had, and why the others cannot."""
     finders: dict[Name, Callable[[], Registry]] = {
         "ours": lambda: OurRegistry(folder / "ours"),
@@ -130,7 +118,7 @@ def find_contestants(options: argparse.Namespace, folder: Path) -> tuple[list[Re
         "karapace": lambda: karapace.find(folder / "karapace", options.karapace),
     }
     found: list[Registry] = []
-    absent: dict[Name, str] = {}
+    absent: dict[str, str] = {}
     only = "ours" if options.growth else options.only
     for name, find in finders.items():
         if only in (None, name):
@@ -161,17 +149,17 @@ def main() -> int:
     began = time.monotonic()
     with tempfile.TemporaryDirectory(dir=options.folder, prefix="run-", ignore_cleanup_errors=True) as folder:
         contestants, absent = find_contestants(options, Path(folder))
-        comparison = Comparison(contestants, chosen, absent=absent)
-        run = Run(comparison, QUICK if options.quick else FULL, options.repeat)
+        found = Comparison(contestants, chosen, absent=absent)
+        run = Run(contestants, found, QUICK if options.quick else FULL, options.repeat)
         run.load([row for row in chosen if isinstance(row, LoadRow)])
         for row in chosen:
             if isinstance(row, LifeRow):
                 run.life(row)
     settings = {"quick": options.quick, "repeat": options.repeat, "seconds": round(time.monotonic() - began)}
-    sys.stdout.write(registry_report.page(comparison, settings))
+    sys.stdout.write(comparison.page(found, settings, CONDITIONS))
     if options.json:
-        options.json.write_text(json.dumps(registry_report.document(comparison, settings), indent=1) + "\n")
-    return 1 if comparison.results.failures else 0
+        options.json.write_text(json.dumps(comparison.document(found, settings), indent=1) + "\n")
+    return 1 if found.results.failures else 0
 
 
 if __name__ == "__main__":

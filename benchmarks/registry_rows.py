@@ -11,12 +11,13 @@ from pathlib import Path
 from uuid import uuid4
 
 from benchmarks import wrk
+from benchmarks.comparison import Aim, Metric
 from benchmarks.job import Figures
 from benchmarks.lifecycle import MB, SETTLE_SECONDS
 from benchmarks.processes import cpu_seconds
-from benchmarks.registries import Deployment, Name, Registry
+from benchmarks.registries import Deployment, Registry
 from benchmarks.registry_api import CONTENT_TYPE, Api, schema
-from benchmarks.spread import Target, at_least, at_most
+from benchmarks.spread import at_least, at_most
 from benchmarks.wire import UnexpectedAnswer
 from benchmarks.wrk import NUMBER
 
@@ -27,24 +28,6 @@ SAMPLE = 100
 # How long schemas are registered beside those that are there.
 MORE_SECONDS = 3
 SIZES = (1_000, 10_000, 50_000)
-
-
-@dataclass(frozen=True, slots=True)
-class Aim:
-    """A bound on the figure itself or, with a peer, on the ratio ours : theirs."""
-
-    target: Target
-    peer: Name | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """One line of the report."""
-
-    key: str
-    title: str
-    unit: str
-    aims: tuple[Aim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

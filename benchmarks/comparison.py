@@ -1,38 +1,90 @@
-"""The table that a run of the registry's benchmark prints and the JSON that it leaves behind."""
+"""Ours beside any number of peers: what was measured on whom, the table that a run prints, and the JSON that it leaves behind."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final, Protocol
 
-from benchmarks.registries import Name, Registry
-from benchmarks.registry_rows import Aim, Metric, Row
+from benchmarks.job import Figures, LoadFailed
 from benchmarks.report import Json, Results, cell, machine, number
-from benchmarks.spread import Verdict, ratio
+from benchmarks.spread import Target, Verdict, ratio
+from benchmarks.turns import say
+from benchmarks.wire import UnexpectedAnswer
+
+OURS: Final = "ours"
+# What a measurement may fail with; a row that fails is reported, and the others go on.
+FAILURES = (LoadFailed, UnexpectedAnswer, OSError, TimeoutError)
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """A bound on the figure itself or, with the name of a peer, on the ratio ours : theirs."""
+
+    target: Target
+    peer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One line of the report."""
+
+    key: str
+    title: str
+    unit: str
+    aims: tuple[Aim, ...] = ()
+
+
+class Contestant(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+
+class Row(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]: ...
 
 
 @dataclass(slots=True)
 class Comparison:
     """What was measured on whom; `absent` tells why a peer is not among them."""
 
-    contestants: Sequence[Registry]
+    contestants: Sequence[Contestant]
     rows: Sequence[Row]
     results: Results = field(default_factory=Results)
-    absent: dict[Name, str] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
 
     @property
-    def peers(self) -> list[Registry]:
-        return [registry for registry in self.contestants if registry.name != "ours"]
+    def peers(self) -> list[Contestant]:
+        return [contestant for contestant in self.contestants if contestant.name != OURS]
 
-    def ratio(self, row: Row, metric: Metric, peer: Name) -> float | None:
+    def record(self, row: Row, contestant: Contestant, measure: Callable[[], Figures]) -> None:
+        """Measures once, and keeps the figures or the failure."""
+        try:
+            figures = measure()
+        except FAILURES as failure:
+            self.results.failures[row.name] = f"{contestant.title}: {type(failure).__name__}: {failure}"
+            say(f"{row.name} {contestant.title} FAILED: {failure}")
+            return
+        self.results.add(row.name, contestant.name, figures)
+        shown = ", ".join(f"{m.key} {number(figures[m.key])}" for m in row.metrics if m.key in figures)
+        say(f"{row.name} {contestant.title}: {shown}")
+
+    def ratio(self, row: Row, metric: Metric, peer: str) -> float | None:
         """Ours over theirs."""
-        ours = self.results.spread(row.name, "ours", metric.key)
+        ours = self.results.spread(row.name, OURS, metric.key)
         theirs = self.results.spread(row.name, peer, metric.key)
         return ratio(ours, theirs) if ours and theirs else None
 
     def verdicts(self, row: Row, metric: Metric) -> Iterator[tuple[Aim, float, Verdict]]:
         """Each aim that can be judged, with the value that it is about."""
-        ours = self.results.spread(row.name, "ours", metric.key)
+        ours = self.results.spread(row.name, OURS, metric.key)
         for aim in metric.aims:
             value = self.ratio(row, metric, aim.peer) if aim.peer else (ours.median if ours else None)
             if value is not None:
@@ -40,7 +92,7 @@ class Comparison:
 
     def title(self, aim: Aim) -> str:
         """`≥ 5 times Karapace`, or the bound alone."""
-        titles = {registry.name: registry.title for registry in self.contestants}
+        titles = {contestant.name: contestant.title for contestant in self.contestants}
         return f"{aim.target} times {titles[aim.peer]}" if aim.peer else str(aim.target)
 
 
@@ -52,7 +104,10 @@ def line(comparison: Comparison, row: Row, metric: Metric) -> str:
     ]
     cells = [
         f"{metric.title}, {metric.unit}",
-        *(cell(comparison.results.spread(row.name, registry.name, metric.key)) for registry in comparison.contestants),
+        *(
+            cell(comparison.results.spread(row.name, contestant.name, metric.key))
+            for contestant in comparison.contestants
+        ),
         *(f"{value:.2f}" if value is not None else "-" for value in ratios),
         ", ".join(verdicts),
     ]
@@ -60,7 +115,7 @@ def line(comparison: Comparison, row: Row, metric: Metric) -> str:
 
 
 def table(comparison: Comparison) -> str:
-    titles = [registry.title for registry in comparison.contestants]
+    titles = [contestant.title for contestant in comparison.contestants]
     heading = ["median (min-max)", *titles, *(f"ours : {peer.title}" for peer in comparison.peers), "targets"]
     lines = ["| " + " | ".join(heading) + " |", "|---" * len(heading) + "|"]
     for row in comparison.rows:
@@ -82,14 +137,13 @@ def misses(comparison: Comparison) -> list[str]:
     ]
 
 
-def page(comparison: Comparison, settings: Json) -> str:
-    """What a run prints."""
+def page(comparison: Comparison, settings: Json, conditions: Sequence[str]) -> str:
+    """What a run prints; `conditions` are lines that say under which everybody was measured."""
     missed = misses(comparison)
     quick = ", quick" if settings["quick"] else ""
     lines = [
         f"{', '.join(machine().values())}; {settings['repeat']} turns each, {settings['seconds']} s in all{quick}.",
-        "Load, registry and broker share the machine. Registries with a topic have a broker of ours each, which syncs",
-        "before it answers; acks=all. Memory and CPU are those of the registry's processes, without the broker's.",
+        *conditions,
         "",
         table(comparison),
         "",
