@@ -43,7 +43,12 @@ class Schemas(Resource):
         references = qualified_references(version, request.query_value("referenceFormat"))
         max_id = self._context_of(version).highest_id if request.flag("fetchMaxId") else None
         shape = Shape(is_modern(request), text, references)
-        return answer(request, shape.content(version, max_id, with_subject=True))
+        members = shape.content(version, max_id, with_subject=True)
+        if request.flag("includeSubjects"):
+            # Karapace's REST proxy asks so.
+            versions = self._context_of(version).versions_of_id(version.id)
+            members["subjects"] = sorted({one.subject for one in versions if not one.deleted})
+        return answer(request, members)
 
     async def text_by_id(self, request: Request) -> Response:
         version = await self._version(request)

@@ -199,7 +199,7 @@ def test_both_brokers_ask_for_the_same_pause(barnabas: BarnabasBroker, apache_ka
             change = AlterClientQuotasRequest(entries=[entry({"client-id": name}, **limits) for name in clients])
             wire.ask(change, AlterClientQuotasResponse, 1)
             # Kafka's quotas apply a moment after they were set: who came too early comes again under another name.
-            pauses[broker.address] = next(filter(any, (overdraw(broker.address, name) for name in clients)))
+            pauses[broker.address] = next(filter(all, (overdraw(broker.address, name) for name in clients)))
             undo = [entry({"client-id": name}, **dict.fromkeys(limits)) for name in clients]
             wire.ask(AlterClientQuotasRequest(entries=undo), AlterClientQuotasResponse, 1)
     ours, kafkas = pauses.values()

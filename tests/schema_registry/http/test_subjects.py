@@ -30,6 +30,7 @@ def test_the_same_schema_has_one_id_in_all_subjects(space: Space) -> None:
         {"subject": f"{space.prefix}{subject}", "version": 1} for subject in ("s", "t")
     ]
     assert space.get("/schemas/ids/1/subjects") == [f"{space.prefix}s", f"{space.prefix}t"]
+    assert space.get("/schemas/ids/1?includeSubjects=True")["subjects"] == [f"{space.prefix}s", f"{space.prefix}t"]
 
 
 def test_new_members_are_told_to_clients_that_bear_them(space: Space) -> None:
