@@ -5,15 +5,10 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Sequence
-from pathlib import Path
 
-from barnabas.kernel.http.application import Policy, RequestLimits
-from barnabas.kernel.http.cross_origin import CrossOrigin
-from barnabas.kernel.http.extra_headers import parse_extra_headers
-from barnabas.kernel.http.listeners import parse_listeners
+from barnabas.kernel.http import http_settings
 from barnabas.kernel.http.request import BodyLimits
 from barnabas.kernel.http.server import Server
-from barnabas.kernel.http.tls import TlsFiles
 from barnabas.kernel.settings import SettingError, Settings
 from barnabas.wire.client import Client
 from barnabas.wire.messages.metadata import MetadataRequest, MetadataResponse
@@ -27,10 +22,11 @@ from schema_registry.http.resource import ListLimits
 from schema_registry.http.service import ClusterNames, ServiceStatus
 from schema_registry.node import Node
 from schema_registry.registry import Registry
+from schema_registry.schema import Schema
 from schema_registry.scopes import Defaults
 from schema_registry.state.replay import replay
 from schema_registry.state.state import State
-from schema_registry.store.keys import SchemaKey
+from schema_registry.store.keys import Key, SchemaKey
 from schema_registry.store.store import Applied, Store
 from schema_registry.store.topic import TopicSettings
 from schema_registry.store.topic_log import TopicLog
@@ -65,6 +61,7 @@ class Instance:
         )
         self._forwarder = Forwarder(
             further_headers=settings.items_of("inter.instance.headers.whitelist"),
+            connect_timeout_ms=settings.integer("leader.connect.timeout.ms"),
             timeout_ms=settings.integer("leader.read.timeout.ms"),
         )
         self._node = Node(self._store, self._forwarder, settle_ms=timeout_ms)
@@ -78,16 +75,16 @@ class Instance:
             self._node,
             ServiceStatus(self._state, self._node, self._names),
             _list_limits(settings),
-            _policy(settings),
+            http_settings.policy(
+                settings, BodyLimits(max_bytes=settings.integer("size.limit.filter.max.request.body.size"))
+            ),
             Profile(
                 settings.integer("incompatible.schema.error.code"), settings.boolean("response.new.members.for.all")
             ),
         )
 
     def server(self) -> Server:
-        tls = _server_tls(self._settings)
-        listeners = parse_listeners("listeners", self._settings.items_of("listeners"), tls=tls is not None)
-        return Server(self._application, listeners, tls)
+        return http_settings.server(self._application, self._settings)
 
     async def start(self, addresses: Sequence[tuple[str, int]]) -> None:
         """Read the topic and join the group. Writes wait for the election, reads need not."""
@@ -118,13 +115,21 @@ class Instance:
         await self._client.close()
 
     def _apply(self, applied: Applied) -> None:
+        before = self._schema_at(applied.key)
         replay(self._state, applied.key, applied.value, applied.timestamp_ms)
         if isinstance(applied.value, SchemaValue):
             self._canonical_texts.note(applied.value)
-        elif isinstance(applied.key, SchemaKey):
-            # What references to it meant is gone.
+        if before is not None and self._schema_at(applied.key) != before:
+            # Gone, or another one since an import: what references to it mean is not what was parsed.
             self._registry.parser.clear()
         self._application.changed()
+
+    def _schema_at(self, key: Key) -> Schema | None:
+        """The schema in the place that a record is about."""
+        if not isinstance(key, SchemaKey):
+            return None
+        version = self._state.version(key.subject, key.version, deleted=True)
+        return None if version is None else version.schema
 
     def _start_again(self) -> None:
         self._state.reset()
@@ -162,29 +167,6 @@ def _list_limits(settings: Settings) -> ListLimits:
     )
 
 
-def _policy(settings: Settings) -> Policy:
-    origins = _words(settings.text("access.control.allow.origin"))
-    return Policy(
-        limits=RequestLimits(
-            max_s=settings.integer("request.timeout.ms") / 1000,
-            body=BodyLimits(max_bytes=settings.integer("size.limit.filter.max.request.body.size")),
-        ),
-        cross_origin=CrossOrigin(
-            origins,
-            _words(settings.text("access.control.allow.methods")),
-            _words(settings.text("access.control.allow.headers")),
-        ),
-        extra_headers=parse_extra_headers(
-            "response.http.headers.config", settings.text("response.http.headers.config")
-        ),
-        authorize_options=not settings.boolean("access.control.skip.options"),
-    )
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
 def _identity(settings: Settings, addresses: Sequence[tuple[str, int]]) -> Identity:
     """How the other instances reach this one: at its first listener, unless somebody says otherwise."""
     host, port = addresses[0]
@@ -209,13 +191,6 @@ def _client_tls(settings: Settings) -> ssl.SSLContext | None:
     if certificate:
         context.load_cert_chain(certificate, password=settings.text_or_none("kafkastore.ssl.key.password"))
     return context
-
-
-def _server_tls(settings: Settings) -> TlsFiles | None:
-    certificate, key = settings.text("ssl.certificate"), settings.text("ssl.key")
-    if not certificate and not key:
-        return None
-    return TlsFiles(Path(certificate), Path(key), settings.text_or_none("ssl.key.password"))
 
 
 async def _cluster_id(client: Client) -> str:
