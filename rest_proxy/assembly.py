@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
+from barnabas.kernel.http import http_settings
 from barnabas.kernel.http.answer_cache import AnswerCache
-from barnabas.kernel.http.application import Application, Policy, RequestLimits
-from barnabas.kernel.http.cross_origin import CrossOrigin
+from barnabas.kernel.http.application import Application
 from barnabas.kernel.http.error_answers import ErrorAnswers
-from barnabas.kernel.http.extra_headers import parse_extra_headers
-from barnabas.kernel.http.listeners import parse_listeners
 from barnabas.kernel.http.metrics import RequestMetrics
 from barnabas.kernel.http.request import BodyLimits
 from barnabas.kernel.http.router import Route, Router
 from barnabas.kernel.http.server import Server
-from barnabas.kernel.http.tls import TlsFiles
 from barnabas.kernel.settings import Settings
 from rest_proxy.clients import Clients
 from rest_proxy.formats.formats import Formats
@@ -52,11 +48,11 @@ class Instance:
             errors=ErrorAnswers(translate, error_type),
             # What a cluster says may change with each request.
             cache=AnswerCache(max_bytes=0),
-            policy=_policy(settings),
+            policy=http_settings.policy(
+                settings, BodyLimits(max_bytes=settings.integer("producer.request.max.bytes")), REQUESTS_MAX
+            ),
         )
-        tls = _server_tls(settings)
-        listeners = parse_listeners("listeners", settings.items_of("listeners"), tls=tls is not None)
-        return Server(application, listeners, tls)
+        return http_settings.server(application, settings)
 
     async def end_streams(self) -> None:
         """Let streams end, which would else keep the server from stopping."""
@@ -79,33 +75,3 @@ class Instance:
             yield from self._streams.routes()
         yield Route("GET", "/metrics", self._metrics.page)
         yield from document.routes(proxy)
-
-
-def _policy(settings: Settings) -> Policy:
-    return Policy(
-        limits=RequestLimits(
-            in_flight_max=REQUESTS_MAX,
-            max_s=settings.integer("request.timeout.ms") / 1000,
-            body=BodyLimits(max_bytes=settings.integer("producer.request.max.bytes")),
-        ),
-        cross_origin=CrossOrigin(
-            _words(settings.text("access.control.allow.origin")),
-            _words(settings.text("access.control.allow.methods")),
-            _words(settings.text("access.control.allow.headers")),
-        ),
-        extra_headers=parse_extra_headers(
-            "response.http.headers.config", settings.text("response.http.headers.config")
-        ),
-        authorize_options=not settings.boolean("access.control.skip.options"),
-    )
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
-def _server_tls(settings: Settings) -> TlsFiles | None:
-    certificate, key = settings.text("ssl.certificate"), settings.text("ssl.key")
-    if not certificate and not key:
-        return None
-    return TlsFiles(Path(certificate), Path(key), settings.text_or_none("ssl.key.password"))

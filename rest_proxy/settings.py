@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from barnabas.kernel.http.http_catalogue import HTTP_SETTINGS
 from barnabas.kernel.settings import Catalogue, Kind, Setting
 
 _SERVICES = (
@@ -100,31 +101,6 @@ _HTTP = (
     Setting("listeners", Kind.LIST, "http://127.0.0.1:8082", "Where to listen; port 0 is any free port."),
     Setting("api.v2.enable", Kind.BOOLEAN, True, "Serve the v2 paths."),
     Setting("api.v3.enable", Kind.BOOLEAN, True, "Serve the v3 paths."),
-    Setting("compression.enable", Kind.BOOLEAN, True, "Compress answers for clients that accept it."),
-    Setting("request.timeout.ms", Kind.INT, 60_000, "How long a request that is no stream may take.", "ms", minimum=1),
-    Setting("access.control.allow.origin", Kind.STRING, "", "Origins that browsers may call from; none when empty."),
-    Setting(
-        "access.control.allow.methods",
-        Kind.STRING,
-        "GET,POST,PUT,DELETE,PATCH,OPTIONS,HEAD",
-        "Methods that browsers may call.",
-    ),
-    Setting(
-        "access.control.allow.headers",
-        Kind.STRING,
-        "Content-Type,Accept,Origin,Authorization",
-        "Headers that browsers may send from other origins.",
-    ),
-    Setting(
-        "access.control.skip.options",
-        Kind.BOOLEAN,
-        True,
-        "Answer a browser's pre-flight question without authentication.",
-    ),
-    Setting("response.http.headers.config", Kind.STRING, "", "Further headers of every answer, in Confluent's form."),
-    Setting("ssl.certificate", Kind.STRING, "", "PEM file with the certificate of https listeners, and its chain."),
-    Setting("ssl.key", Kind.STRING, "", "PEM file with the key of that certificate."),
-    Setting("ssl.key.password", Kind.PASSWORD, None, "Password of that key."),
 )
 
-REST_CATALOGUE: Catalogue[Setting] = Catalogue([*_SERVICES, *_CONSUMERS, *_PRODUCE, *_HTTP])
+REST_CATALOGUE: Catalogue[Setting] = Catalogue([*_SERVICES, *_CONSUMERS, *_PRODUCE, *_HTTP, *HTTP_SETTINGS])

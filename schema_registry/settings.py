@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from barnabas.kernel.http.http_catalogue import HTTP_SETTINGS
 from barnabas.kernel.settings import Catalogue, Kind, Setting
 from schema_registry.config import LEVELS
 
@@ -222,53 +223,6 @@ _HTTP = (
         "bytes",
         minimum=1,
     ),
-    Setting("compression.enable", Kind.BOOLEAN, True, "Compress answers for clients that accept it."),
-    Setting(
-        "request.timeout.ms",
-        Kind.INT,
-        60_000,
-        "How long a request may take before it is answered with 503.",
-        "ms",
-        minimum=1,
-    ),
-    Setting("access.control.allow.origin", Kind.STRING, "", "Origins that browsers may call from; none when empty."),
-    Setting(
-        "access.control.allow.methods",
-        Kind.STRING,
-        "GET,POST,PUT,DELETE,OPTIONS,HEAD",
-        "Methods that browsers may call from other origins.",
-    ),
-    Setting(
-        "access.control.allow.headers",
-        Kind.STRING,
-        "Content-Type,Accept,Origin,Authorization",
-        "Headers that browsers may send from other origins.",
-    ),
-    Setting(
-        "access.control.skip.options",
-        Kind.BOOLEAN,
-        True,
-        "Answer a browser's pre-flight question without authentication.",
-    ),
-    Setting(
-        "authentication.method",
-        Kind.STRING,
-        "NONE",
-        "How clients prove who they are; there is no way yet.",
-        choices=("NONE",),
-    ),
-    Setting(
-        "response.http.headers.config",
-        Kind.STRING,
-        "",
-        "Further headers of every answer, in Confluent's form: set X-Frame-Options: DENY, add …",
-    ),
-)
-
-_TLS = (
-    Setting("ssl.certificate", Kind.STRING, "", "PEM file with the certificate of https listeners, and its chain."),
-    Setting("ssl.key", Kind.STRING, "", "PEM file with the key of that certificate."),
-    Setting("ssl.key.password", Kind.PASSWORD, None, "Password of that key."),
 )
 
 # Taken so that a file of Confluent's registry can be used as it is.
@@ -297,4 +251,6 @@ _WITHOUT_MEANING = tuple(
     )
 )
 
-REGISTRY_CATALOGUE: Catalogue[Setting] = Catalogue([*_STORE, *_ELECTION, *_SCHEMAS, *_HTTP, *_TLS, *_WITHOUT_MEANING])
+REGISTRY_CATALOGUE: Catalogue[Setting] = Catalogue(
+    [*_STORE, *_ELECTION, *_SCHEMAS, *_HTTP, *HTTP_SETTINGS, *_WITHOUT_MEANING]
+)

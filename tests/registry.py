@@ -1,15 +1,12 @@
 """Our Schema Registry as a process of its own, and a plain way to ask it."""
 
 import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.client import HTTPConnection
-from pathlib import Path
 from typing import Any
 
-from tests.ports import HOST
-from tests.service_process import ServiceProcess
+from tests.service_process import HttpServiceProcess
 
 ANSWER_DEADLINE_S = 30.0
 JSON = "application/vnd.schemaregistry.v1+json"
@@ -57,31 +54,10 @@ def ask(
         connection.close()
 
 
-class RegistryProcess(ServiceProcess):
-    """`barnabas serve registry` on the cluster of some broker."""
+class RegistryProcess(HttpServiceProcess):
+    """Our Schema Registry."""
 
-    def __init__(self, home: Path, bootstrap: str, port: int = 0, settings: Mapping[str, str] | None = None) -> None:
-        super().__init__(home)
-        self._bootstrap = bootstrap
-        self._port = port
-        self._settings = dict(settings or {})
-
-    @property
-    def address(self) -> str:
-        return self.announced
-
-    @property
-    def url(self) -> str:
-        return f"http://{self.address}"
-
-    def command(self) -> list[str]:
-        program = Path(sys.executable).with_name("barnabas")
-        where = ["--listeners", f"http://{HOST}:{self._port}", "--bootstrap-servers", self._bootstrap]
-        settings = [word for name, value in self._settings.items() for word in ("--set", f"{name}={value}")]
-        return [str(program), "serve", "registry", *where, *settings]
-
-    def is_ready(self) -> bool:
-        return bool(self.address)
+    name = "registry"
 
     def ask(
         self,

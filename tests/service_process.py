@@ -2,9 +2,13 @@
 
 import signal
 import subprocess
+import sys
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
+from tests.ports import HOST
 from tests.waiting import wait_for
 
 START_DEADLINE_S = 60.0
@@ -92,3 +96,32 @@ class ServiceProcess(ABC):
         if not self.is_running():
             raise AssertionError(f"{type(self).__name__} ended at its start:\n{self.tail()}")
         return self.is_ready()
+
+
+class HttpServiceProcess(ServiceProcess):
+    """`barnabas serve NAME` on the cluster of some broker; with port 0 it takes any free port."""
+
+    name: ClassVar[str]
+
+    def __init__(self, home: Path, bootstrap: str, port: int = 0, settings: Mapping[str, str] | None = None) -> None:
+        super().__init__(home)
+        self._bootstrap = bootstrap
+        self._port = port
+        self._settings = dict(settings or {})
+
+    @property
+    def address(self) -> str:
+        return self.announced
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.address}"
+
+    def command(self) -> list[str]:
+        program = Path(sys.executable).with_name("barnabas")
+        where = ["--listeners", f"http://{HOST}:{self._port}", "--bootstrap-servers", self._bootstrap]
+        settings = [word for name, value in self._settings.items() for word in ("--set", f"{name}={value}")]
+        return [str(program), "serve", self.name, *where, *settings]
+
+    def is_ready(self) -> bool:
+        return bool(self.address)

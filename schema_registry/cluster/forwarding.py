@@ -65,6 +65,7 @@ class Forwarder:
         *,
         further_headers: Sequence[str] = (),
         tls: ssl.SSLContext | None = None,
+        connect_timeout_ms: int = DEFAULT_TIMEOUT_MS,
         timeout_ms: int = DEFAULT_TIMEOUT_MS,
     ) -> None:
         # It tells of every single call, which the access log does already.
@@ -73,7 +74,7 @@ class Forwarder:
         self._timeout_ms = timeout_ms
         self._client = httpx.AsyncClient(
             verify=True if tls is None else tls,
-            timeout=timeout_ms / 1000,
+            timeout=httpx.Timeout(timeout_ms / 1000, connect=connect_timeout_ms / 1000),
             limits=httpx.Limits(max_connections=CONNECTIONS_MAX),
             trust_env=False,
         )

@@ -59,6 +59,8 @@ class Policy:
     authorize_options: bool = False
     """Whether the authorizer is asked for OPTIONS requests, too; browsers send them without credentials."""
     access_log: bool = False
+    compresses: bool = True
+    """Whether answers go out in gzip to clients that take it."""
 
 
 class Application:
@@ -187,7 +189,8 @@ class Application:
 
     async def _finish(self, request: Request, response: Response) -> None:
         """Gives the answer everything that answers carry, but for the id of the request, which no other may share."""
-        await compress(request, response)
+        if self._policy.compresses:
+            await compress(request, response)
         response.raw_headers.append(NO_SNIFF)
         self._policy.cross_origin.mark(request, response)
         for extra in self._policy.extra_headers:

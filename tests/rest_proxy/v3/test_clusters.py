@@ -58,8 +58,16 @@ def test_only_json_is_spoken(v3: V3Service, method: str, headers: dict[str, str]
     assert answer.status == status
 
 
-@pytest.mark.parametrize("path", ["/topics/a%00b", "/consumer-groups/a%00b", "/acls?principal=User:a%00b"])
-@pytest.mark.parametrize("method", ["GET", "DELETE"])
-def test_a_name_with_a_nul_is_never_cut_short(v3: V3Service, method: str, path: str) -> None:
-    answer = v3.ask(method, path)
-    assert answer.status in (400, 405)
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/topics/a%00b", 400),
+        ("DELETE", "/topics/a%00b", 400),
+        ("GET", "/consumer-groups/a%00b", 400),
+        ("DELETE", "/consumer-groups/a%00b", 405),
+        ("GET", "/acls?principal=User:a%00b", 400),
+        ("DELETE", "/acls?principal=User:a%00b", 400),
+    ],
+)
+def test_a_name_with_a_nul_is_never_cut_short(v3: V3Service, method: str, path: str, status: int) -> None:
+    assert v3.ask(method, path).status == status
