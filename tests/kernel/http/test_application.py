@@ -325,3 +325,13 @@ def test_the_access_log_is_for_those_who_want_it(access_log: bool, caplog: pytes
     lines = [record.getMessage() for record in caplog.records if record.name.endswith("application")]
     assert len(lines) == access_log
     assert all(line.startswith("127.0.0.1 GET b'/who' 200 ") for line in lines)
+
+
+@pytest.mark.parametrize("compresses", [True, False])
+def test_the_operator_says_whether_answers_are_compressed(compresses: bool) -> None:
+    async def text(_request: Request) -> Response:
+        return Response("x" * 5_000)
+
+    with Service([Route("GET", "/text", text)], Policy(compresses=compresses)) as service:
+        answer = service.ask("GET", "/text", Accept_Encoding="gzip")
+        assert (answer.headers.get("content-encoding") == "gzip") is compresses
