@@ -11,11 +11,11 @@ from barnabas.kernel.http.request import BodyLimits
 from barnabas.kernel.http.server import Server
 from barnabas.kernel.settings import SettingError, Settings
 from barnabas.wire.client import Client
+from barnabas.wire.election.election import Election, ElectionSettings
+from barnabas.wire.election.identity import Identity
 from barnabas.wire.messages.metadata import MetadataRequest, MetadataResponse
 from schema_registry.canonical_texts import CanonicalTexts
-from schema_registry.cluster.election import Election, ElectionSettings
 from schema_registry.cluster.forwarding import Forwarder
-from schema_registry.cluster.identity import Identity
 from schema_registry.http.application import Profile, RegistryApplication
 from schema_registry.http.parameters import PageLimits
 from schema_registry.http.resource import ListLimits
@@ -26,11 +26,15 @@ from schema_registry.schema import Schema
 from schema_registry.scopes import Defaults
 from schema_registry.state.replay import replay
 from schema_registry.state.state import State
+from schema_registry.store.failures import Fenced
 from schema_registry.store.keys import Key, SchemaKey
 from schema_registry.store.store import Applied, Store
 from schema_registry.store.topic import TopicSettings
 from schema_registry.store.topic_log import TopicLog
 from schema_registry.store.values import SchemaValue
+
+ELECTION_PROTOCOL = "sr"
+"""The type of group in which registries elect their leader."""
 
 _EVERY_INTERFACE = ("", "0.0.0.0", "::")  # noqa: S104 - recognised here, not bound to
 
@@ -96,6 +100,7 @@ class Instance:
             _identity(settings, addresses),
             ElectionSettings(
                 self._names.registry_group,
+                ELECTION_PROTOCOL,
                 settings.integer("kafkagroup.session.timeout.ms"),
                 settings.integer("kafkagroup.rebalance.timeout.ms"),
                 settings.integer("kafkagroup.heartbeat.interval.ms"),
@@ -103,6 +108,7 @@ class Instance:
             ),
             on_elected=self._store.lead,
             on_deposed=self._store.resign,
+            fenced=Fenced,
         )
         self._node.take_part(election)
         self._canonical_texts.start()
@@ -170,7 +176,7 @@ def _list_limits(settings: Settings) -> ListLimits:
 def _identity(settings: Settings, addresses: Sequence[tuple[str, int]]) -> Identity:
     """How the other instances reach this one: at its first listener, unless somebody says otherwise."""
     host, port = addresses[0]
-    scheme = settings.items_of("listeners")[0].partition("://")[0]
+    scheme = settings.items_of("listeners")[0].partition("://")[0].lower()
     if host in _EVERY_INTERFACE:
         host = socket.gethostname()
     eligible = settings["master.eligibility"]

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from starlette.responses import Response
 
 from barnabas.kernel.http.request import Request
-from schema_registry.cluster.election import Election
+from barnabas.wire.election.election import Election
 from schema_registry.cluster.forwarding import OFFSET_HEADER, Answer, Call, Forwarder, LeaderUnreachable
 from schema_registry.operations.register import Record
 from schema_registry.store.record import Record as EncodedRecord

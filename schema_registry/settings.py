@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.kernel.http.http_catalogue import HTTP_SETTINGS
+from barnabas.kernel.http.http_catalogue import HTTP_SETTINGS, inert
 from barnabas.kernel.settings import Catalogue, Kind, Setting
 from schema_registry.config import LEVELS
 
@@ -225,11 +225,9 @@ _HTTP = (
     ),
 )
 
-# Taken so that a file of Confluent's registry can be used as it is.
-_WITHOUT_MEANING = tuple(
-    Setting(name, Kind.STRING, None, "Taken and without meaning here.", secret="*" in name or "secret" in name)
-    for name in (
-        "debug",
+_WITHOUT_MEANING = inert(
+    "this registry keeps its schemas in its topic and in memory, and speaks HTTP alone to its like",
+    (
         "kafkastore.checkpoint.dir",
         "kafkastore.checkpoint.version",
         "kafkastore.group.id",
@@ -248,7 +246,7 @@ _WITHOUT_MEANING = tuple(
         "schema.cache.size",
         "schema.registry.inter.instance.protocol",
         "size.limit.filter.enabled",
-    )
+    ),
 )
 
 REGISTRY_CATALOGUE: Catalogue[Setting] = Catalogue(

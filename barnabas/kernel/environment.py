@@ -20,7 +20,7 @@ _SCRIPT_PREFIXES = ("HEAP_OPT", "JVM_", "JMX_", "LOG4J_", "TOOLS_LOG4J_", "GC_LO
 
 # What our commands take from the environment; a service that has such a setting takes it, too, and to others it means nothing.
 CLIENT_VARIABLES = {"KAFKA_BOOTSTRAP_SERVERS": "bootstrap.servers", "SCHEMA_REGISTRY_URL": "schema.registry.url"}
-_CLIENT_ONLY_VARIABLES = frozenset({"SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO"})
+_CLIENT_ONLY_VARIABLES = frozenset({"CONNECT_URL", "KSQL_URL", "SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO"})
 
 
 class Audience(Enum):

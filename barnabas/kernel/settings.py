@@ -64,7 +64,9 @@ class SettingError(ValueError):
 class Setting:
     """One declaration. The default of a LIST is its comma-separated text; None means that there is no value.
 
-    With `any_case`, the choices are in lower case, and a value may be written in any.
+    With `any_case`, the choices are in lower case, and a value may be written in any. `members` are the names that may stand for the
+    `*` of a family; any may when there are none. `inert` says why a setting that another program has changes nothing here: it is taken
+    so that this program's files can be used as they are, and whoever gives it is told.
     """
 
     name: str
@@ -77,6 +79,8 @@ class Setting:
     any_case: bool = False
     minimum: float | None = None
     maximum: float | None = None
+    members: frozenset[str] = frozenset()
+    inert: str = ""
 
     @property
     def many(self) -> bool:
@@ -209,7 +213,7 @@ class Catalogue(Mapping[str, SettingT_co], Generic[SettingT_co]):
                 raise ValueError(f"setting {setting.name} is declared twice")
             self._settings[setting.name] = setting
             if setting.many:
-                pattern = ".+".join(re.escape(part) for part in setting.name.split("*"))
+                pattern = "(.+)".join(re.escape(part) for part in setting.name.split("*"))
                 self._families.append((re.compile(pattern), setting))
 
     def find(self, name: str) -> SettingT_co | None:
@@ -217,15 +221,24 @@ class Catalogue(Mapping[str, SettingT_co], Generic[SettingT_co]):
         setting = self._settings.get(name)
         if setting is not None and not setting.many:
             return setting
-        return next((family for pattern, family in self._families if pattern.fullmatch(name)), None)
+        for pattern, family in self._families:
+            found = pattern.fullmatch(name)
+            if found is not None and (not family.members or found[1] in family.members):
+                return family
+        return None
 
     def require(self, name: str, text: str | None = None) -> SettingT_co:
         """Return the declaration of a name; an unknown one is an error with its value and the nearest valid name."""
         setting = self.find(name)
         if setting is None:
             value = None if text is None else MASK if _SOUNDS_SECRET.search(name) else repr(text)
-            raise SettingError(name, value, f"there is no such setting{_did_you_mean(name, self._settings)}")
+            raise SettingError(name, value, f"there is no such setting{_did_you_mean(name, self._names())}")
         return setting
+
+    def _names(self) -> list[str]:
+        """Every name that could have been meant."""
+        members = [setting.name.replace("*", each) for _, setting in self._families for each in setting.members]
+        return [*self._settings, *members]
 
     def __getitem__(self, name: str) -> SettingT_co:
         return self._settings[name]
@@ -412,16 +425,22 @@ def _placed(exact: Iterable[Given], given: Iterable[Given], place: Callable[[str
 def _apply(catalogue: Catalogue[Setting], given: Iterable[Given], remarks: Iterable[str]) -> Settings:
     """Return the settings that these values make; of two values for one name the later wins."""
     values: dict[str, Value] = {
-        name: setting.default_value() for name, setting in catalogue.items() if not setting.many
+        name: setting.default_value() for name, setting in catalogue.items() if not setting.many and not setting.inert
     }
     sources: dict[str, Source] = {}
     for item in given:
         try:
-            values[item.name] = catalogue.require(item.name, item.text).parse(item.text)
+            setting = catalogue.require(item.name, item.text)
+            values[item.name] = setting.parse(item.text)
         except SettingError as error:
             raise SettingError(item.name, error.value, error.reason, item.source.place) from None
         sources[item.name] = item.source
-    return Settings(catalogue, values, sources, tuple(remarks))
+    idle = [
+        f"{source}: {name} changes nothing: {why}"
+        for name, source in sources.items()
+        if (why := catalogue.require(name).inert)
+    ]
+    return Settings(catalogue, values, sources, (*remarks, *idle))
 
 
 def _read_file(file: Path) -> list[Given]:

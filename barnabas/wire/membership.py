@@ -101,9 +101,19 @@ class GroupMember:
         self._clock_s = clock_s
         self._member_id = _NEW_MEMBER
         self._connection: Connection | None = None
+        self._session_ends_s = 0.0
+        self._is_joining = False
         self._backoff_ms = RETRY_BACKOFF_MS
         self._stopping = asyncio.Event()
         self._wanted_rejoin = asyncio.Event()
+
+    @property
+    def session_ends_s(self) -> float:
+        """Until when nobody else can have taken this member's place, by its own clock; in the past when it was told that it is none."""
+        if self._is_joining and self._connection is not None and self._connection.is_open:
+            # The coordinator keeps those whose joins it has not answered.
+            return self._session_end(self._clock_s())
+        return self._session_ends_s
 
     async def run(self) -> None:
         """Takes part until `stop` or cancellation; KafkaError when the coordinator refuses for good."""
@@ -112,6 +122,8 @@ class GroupMember:
                 try:
                     await self._take_part()
                 except KafkaError as error:
+                    if error.code is ErrorCode.UNKNOWN_MEMBER_ID:
+                        self._session_ends_s = 0.0
                     await self._end_generation()
                     await self._recover(error)
         finally:
@@ -144,10 +156,16 @@ class GroupMember:
         """One generation from join to its end."""
         self._wanted_rejoin.clear()
         connection = await self._coordinator()
-        joined = await self._join(connection)
-        if joined is None:
-            return
-        generation = await self._sync(connection, joined)
+        self._is_joining = True
+        try:
+            joined = await self._join(connection)
+            if joined is None:
+                return
+            joined_s = self._clock_s()
+            generation = await self._sync(connection, joined)
+            self._session_ends_s = self._session_end(joined_s)
+        finally:
+            self._is_joining = False
         self.generation = generation
         self._backoff_ms = RETRY_BACKOFF_MS
         await self._participant.on_assigned(generation)
@@ -221,17 +239,21 @@ class GroupMember:
             member_id=generation.member_id,
             group_instance_id=settings.instance_id,
         )
-        session_ends_s = self._clock_s() + settings.session_timeout_ms / 1000
         while not self._stopping.is_set() and not self._wanted_rejoin.is_set():
             await self._pause(settings.heartbeat_interval_ms)
             if self._stopping.is_set() or self._wanted_rejoin.is_set():
                 return
-            left_ms = int((session_ends_s - self._clock_s()) * 1000)
+            sent_s = self._clock_s()
+            left_ms = int((self._session_ends_s - sent_s) * 1000)
             if left_ms <= 0:
                 raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, "the session ended before a heartbeat was answered")
             answer = await connection.send(request, HeartbeatResponse, timeout_ms=left_ms)
             self._check(answer.error_code, "heartbeat")
-            session_ends_s = self._clock_s() + settings.session_timeout_ms / 1000
+            # The coordinator counts from when it heard of the member, which was later.
+            self._session_ends_s = self._session_end(sent_s)
+
+    def _session_end(self, heard_s: float) -> float:
+        return heard_s + self._settings.session_timeout_ms / 1000
 
     async def _leave(self) -> None:
         """Tells the coordinator at once, so that the others need not wait out the session. Static members stay."""

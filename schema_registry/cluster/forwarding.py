@@ -11,7 +11,7 @@ from typing import Final
 
 import httpx
 
-from schema_registry.cluster.identity import Identity
+from barnabas.wire.election.identity import Identity
 from schema_registry.errors import ForwardingFailed, LeaderUnknown
 
 FORWARD_HEADER: Final = "X-Forward"

@@ -22,10 +22,10 @@ from barnabas.wire.client import TRANSACTION_COORDINATOR, Client
 from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from barnabas.wire.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
+from barnabas.wire.recovery import Recovery
 from schema_registry.store.failures import Fenced, RecordsTooLarge, StoreFailed
 from schema_registry.store.leader_link import PARTITION, LeaderLink
 from schema_registry.store.record import Record
-from schema_registry.store.recovery import Recovery
 
 GRANT_MAX_S: Final = 12 * 3600.0
 PRODUCE_TIMEOUT_MS: Final = 30_000

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Final
 
 from barnabas.wire.batch import Record as StoredRecord
+from barnabas.wire.recovery import Recovery
 from schema_registry.store.failures import OutOfRange, TopicReplaced
-from schema_registry.store.recovery import Recovery
 from schema_registry.store.topic_log import TopicLog
 
 POLL_MS: Final = 500

@@ -10,13 +10,13 @@ from typing import Final
 
 from barnabas.wire.batch import Record as StoredRecord
 from barnabas.wire.errors import KafkaError
+from barnabas.wire.recovery import Recovery
 from barnabas.wire.wire_error import WireError
 from schema_registry.store.coalesced import Coalesced
 from schema_registry.store.failures import StoreTimeout
 from schema_registry.store.keys import Broken, Key, NoopKey, Unknown, parse_key
 from schema_registry.store.reader import Reader
 from schema_registry.store.record import Record
-from schema_registry.store.recovery import Recovery
 from schema_registry.store.spellings import Spellings
 from schema_registry.store.topic_log import TopicLog
 from schema_registry.store.values import Value, parse_value

@@ -278,3 +278,21 @@ def test_a_file_that_is_not_of_its_format_is_refused_by_name(
 def test_a_missing_file_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match=r"absent\.properties.*cannot be read: No such file"):
         settings(file=tmp_path / "absent.properties")
+
+
+def test_a_family_may_name_its_members() -> None:
+    catalogue = Catalogue(
+        [Setting("client.*", Kind.STRING, None, "For clients.", members=frozenset({"linger.ms", "acks"}))]
+    )
+    assert resolve(catalogue, {"client.linger.ms": "5"}, {})["client.linger.ms"] == "5"
+    with pytest.raises(SettingError, match=r"there is no such setting; did you mean client\.linger\.ms\?"):
+        resolve(catalogue, {"client.linger": "5"}, {})
+
+
+def test_a_setting_that_changes_nothing_is_told_to_whoever_gives_it() -> None:
+    catalogue = Catalogue([Setting("old", Kind.STRING, None, "Old.", inert="it is old"), ENABLED])
+    given = resolve(catalogue, {"old": "1"}, {})
+    assert given.remarks == ("command line: old changes nothing: it is old",)
+    assert [row.name for row in given.explain()] == ["auto.create.topics.enable", "old"]
+    untouched = resolve(catalogue, {}, {})
+    assert (untouched.remarks, [row.name for row in untouched.explain()]) == ((), ["auto.create.topics.enable"])

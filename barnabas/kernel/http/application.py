@@ -16,11 +16,12 @@ from barnabas.kernel.http.answer_cache import AnswerCache, Key
 from barnabas.kernel.http.body_budget import RETRY_AFTER_S, SERVICE_UNAVAILABLE, BodyBudget
 from barnabas.kernel.http.compression import compress
 from barnabas.kernel.http.cross_origin import CrossOrigin
+from barnabas.kernel.http.deadlines import Deadlines, LateError
 from barnabas.kernel.http.error_answers import ErrorAnswers
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.extra_headers import ExtraHeader
 from barnabas.kernel.http.metrics import RequestMetrics, RouteMetrics
-from barnabas.kernel.http.peeked_body import is_small, peek
+from barnabas.kernel.http.peeked_body import peek, small_length
 from barnabas.kernel.http.principal import Authorizer, allow_all
 from barnabas.kernel.http.request import BodyLimits, Request
 from barnabas.kernel.http.request_id import HEADER as REQUEST_ID
@@ -28,7 +29,7 @@ from barnabas.kernel.http.request_id import RequestIds
 from barnabas.kernel.http.router import Router
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +65,8 @@ class Policy:
 
 
 class Application:
-    """The ASGI application of a service."""
+    """The ASGI application of a service. `websockets` serves those, on a server that takes them; of what is here only the authorizer is
+    asked for them."""
 
     def __init__(
         self,
@@ -74,23 +76,30 @@ class Application:
         errors: ErrorAnswers,
         cache: AnswerCache,
         policy: Policy,
+        websockets: ASGIApp | None = None,
     ) -> None:
         self._router = router
         self._metrics = metrics
         self._errors = errors
         self._cache = cache
         self._policy = policy
+        self._websockets = websockets
         self._ids = RequestIds()
         self._bodies = BodyBudget(policy.limits.body.total_max_bytes)
+        self._deadlines = Deadlines(policy.limits.max_s)
         # Who may see an answer is the authorizer's to say, each time.
         self._answers_are_for_all = policy.authorizer is allow_all
         self._keeps_posts = any(route.cached and route.method == "POST" for route in router.routes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._websockets is not None and scope["type"] == "websocket":
+            if await self._may_open(scope, receive, send):
+                await self._websockets(scope, receive, send)
+            return
         started_s = perf_counter()
         request_id = self._ids.take(_sent_id(scope["headers"]))
         key = None
-        if self._answers_are_for_all:
+        if self._answers_are_for_all and (self._keeps_posts or scope["method"] == "GET"):
             key, receive = await self._key(scope, receive)
             hit = None if key is None else self._cache.get(key)
             if hit is not None:
@@ -108,16 +117,30 @@ class Application:
             request.release()
         self._count(scope, self._metrics.of(request.method, request.route), status, started_s)
 
+    async def _may_open(self, scope: Scope, receive: Receive, send: Send) -> bool:
+        """A websocket begins as a GET, and the authorizer sees it as one."""
+        opening = {**scope, "type": "http", "method": "GET", "path_params": {}}
+        request_id = self._ids.take(_sent_id(scope["headers"])).decode()
+        request = Request(opening, receive, request_id, self._policy.limits.body, self._bodies)
+        try:
+            await self._policy.authorizer(request)
+        except HttpError as refusal:
+            logger.info("request %s: a websocket is refused: %s", request.id, refusal.message)
+            await receive()
+            await send({"type": "websocket.close"})
+            return False
+        return True
+
     async def _key(self, scope: Scope, receive: Receive) -> tuple[Key | None, Receive]:
         """Under what the answer is kept, if it may be: that of a GET, or of a POST with a small body if any is."""
         if scope["method"] == "GET":
             return self._cache.key(scope), receive
-        if scope["method"] != "POST" or not self._keeps_posts or not is_small(scope["headers"]):
+        length = small_length(scope["headers"]) if scope["method"] == "POST" else None
+        if length is None:
             return None, receive
         try:
-            async with asyncio.timeout(self._policy.limits.max_s):
-                body, receive = await peek(receive)
-        except TimeoutError:
+            body, receive = await self._deadlines.keep(peek(receive, length))
+        except LateError:
             # The request is answered as one whose body does not come.
             return None, receive
         return None if body is None else (*self._cache.key(scope), body), receive
@@ -162,13 +185,9 @@ class Application:
                 f"more than {limits.in_flight_max} requests are under way; try again later",
                 headers={"retry-after": RETRY_AFTER_S},
             )
-        deadline = asyncio.timeout(limits.max_s)
         try:
-            async with deadline:
-                return await self._handle(request)
-        except TimeoutError:
-            if not deadline.expired():
-                raise
+            return await self._deadlines.keep(self._handle(request))
+        except LateError:
             raise _late(request, limits.max_s) from None
 
     async def _handle(self, request: Request) -> Response:

@@ -26,7 +26,7 @@ async def compress(request: Request, response: Response) -> None:
     if body is None or len(body) < ANSWER_MIN_BYTES or "content-encoding" in response.headers:
         return
     response.headers.add_vary_header("Accept-Encoding")
-    if not accepts_gzip(request.headers.get("accept-encoding", "")):
+    if not accepts_gzip(request.header(b"accept-encoding")):
         return
     if len(body) <= INLINE_MAX_BYTES:
         packed = _packed(body)

@@ -13,7 +13,8 @@ ITEMS_MAX: Final = 64
 # Commas and semicolons inside of quotes are part of a value.
 _ITEM: Final = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*"?)+')
 _PART: Final = re.compile(r'(?:[^;"]|"(?:[^"\\]|\\.)*"?)+')
-_WEIGHT: Final = re.compile(r"(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)")
+# Java's own client leaves the nought before the point away.
+_WEIGHT: Final = re.compile(r"(?:0(?:\.[0-9]{0,3})?|\.[0-9]{1,3}|1(?:\.0{0,3})?)")
 _ESCAPE: Final = re.compile(r"\\(.)")
 
 

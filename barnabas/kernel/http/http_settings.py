@@ -39,14 +39,14 @@ def policy(settings: Settings, body: BodyLimits, in_flight_max: int = REQUESTS_M
     )
 
 
-def server(application: ASGIApp, settings: Settings) -> Server:
+def server(application: ASGIApp, settings: Settings, *, websockets: bool = False) -> Server:
     """The server of an application, at the listeners of the settings."""
     certificate, key = settings.text("ssl.certificate"), settings.text("ssl.key")
     tls = None
     if certificate or key:
         tls = TlsFiles(Path(certificate), Path(key), settings.text_or_none("ssl.key.password"))
     listeners = parse_listeners("listeners", settings.items_of("listeners"), tls=tls is not None)
-    return Server(application, listeners, tls)
+    return Server(application, listeners, tls, websockets=websockets)
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ BACKLOG: Final = 1024
 """Connections that wait to be accepted."""
 
 _URL: Final = re.compile(
-    r"(?P<scheme>https?)://(?:\[(?P<six>[0-9A-Fa-f:.%]+)\]|(?P<host>[^\s:/\[\]@?#]*)):(?P<port>[0-9]{1,5})/?"
+    r"(?P<scheme>(?i:https?))://(?:\[(?P<six>[0-9A-Fa-f:.%]+)\]|(?P<host>[^\s:/\[\]@?#]*)):(?P<port>[0-9]{1,5})/?"
 )
 
 
@@ -50,19 +50,20 @@ def parse_listeners(setting: str, urls: Iterable[str], *, tls: bool) -> list[Lis
     """The listeners of a setting. `tls` says whether there is a certificate, without which no https is served."""
     listeners = [_parse(setting, url.strip(), tls=tls) for url in urls if url.strip()]
     if not listeners:
-        raise SettingError(setting, "", "expected at least one address, such as http://127.0.0.1:8081")
+        raise SettingError(setting, "", "expected at least one address, such as http://127.0.0.1:8080")
     return listeners
 
 
 def _parse(setting: str, url: str, *, tls: bool) -> Listener:
     match = _URL.fullmatch(url)
     if match is None:
-        raise SettingError(setting, url, "expected http://HOST:PORT, such as http://127.0.0.1:8081")
+        raise SettingError(setting, url, "expected http://HOST:PORT, such as http://127.0.0.1:8080")
     port = int(match["port"])
     if port > PORT_MAX:
         raise SettingError(setting, url, f"the port {port} is not between 0 and {PORT_MAX}")
-    if match["scheme"] == "https" and not tls:
+    scheme = match["scheme"].lower()
+    if scheme == "https" and not tls:
         raise SettingError(
             setting, url, "https needs a certificate and its key: ssl.certificate and ssl.key, PEM files"
         )
-    return Listener(match["scheme"], match["six"] or match["host"] or "", port)
+    return Listener(scheme, match["six"] or match["host"] or "", port)

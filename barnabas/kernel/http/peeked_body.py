@@ -5,30 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+from barnabas.kernel.http.request import content_length
+
 if TYPE_CHECKING:
     from starlette.types import Message, Receive
 
 PEEKED_MAX_BYTES: Final = 16 * 1024
 
 
-def is_small(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Whether a request says that its body is worth a look."""
-    length = next((value for name, value in headers if name == b"content-length"), b"")
-    return length.isdigit() and len(length) < 8 and int(length) <= PEEKED_MAX_BYTES
+def small_length(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
+    """The length of a body that is worth a look; None for others, and where a request does not say it."""
+    length = content_length(headers)
+    return length if length is not None and length <= PEEKED_MAX_BYTES else None
 
 
-async def peek(receive: Receive) -> tuple[bytes | None, Receive]:
-    """The body, or None when it is longer than it said or broke off, and a `receive` that tells everything from its beginning."""
+async def peek(receive: Receive, length: int) -> tuple[bytes | None, Receive]:
+    """The body, or None when it is not as long as was said, and a `receive` that tells everything from its beginning."""
     messages: list[Message] = []
     size = 0
     more = True
-    while more and size <= PEEKED_MAX_BYTES:
+    # That nothing follows the last byte would be told in a message of its own, for which nobody needs to wait.
+    while more and (size < length or not messages):
         message = await receive()
         messages.append(message)
         size += len(message.get("body", b""))
         more = message.get("more_body", False)
-    whole = not more and messages[-1]["type"] == "http.request"
-    body = b"".join(message.get("body", b"") for message in messages) if whole else None
+    body = b"".join(message.get("body", b"") for message in messages) if size == length else None
     told = iter(messages)
 
     async def receive_again() -> Message:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +24,8 @@ BAD_REQUEST: Final = 400
 CONTENT_TOO_LARGE: Final = 413
 
 MIB: Final = 1024 * 1024
+LENGTH_MAX_DIGITS: Final = 18
+"""Of a length that anybody means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class Request(StarletteRequest):
         self._limits = limits
         self._budget = budget
         self._taken_bytes = 0
+        self._fields: dict[bytes, bytes] | None = None
         self.awaits_body = False
         """Whether it is the client that lets us wait."""
 
@@ -55,6 +59,13 @@ class Request(StarletteRequest):
         """The path as it was sent, percent-encoding and all, without the query."""
         raw: bytes = self.scope["raw_path"]
         return raw
+
+    def header(self, name: bytes, default: str = "") -> str:
+        """The first value of a header, whose name is in lower case. `headers` knows more, and takes longer to say it."""
+        if self._fields is None:
+            self._fields = dict(reversed(self.scope["headers"]))
+        value = self._fields.get(name)
+        return default if value is None else value.decode("latin-1")
 
     def path_value(self, name: str) -> str:
         value: str = self.path_params[name]
@@ -93,11 +104,17 @@ class Request(StarletteRequest):
         self._taken_bytes = 0
 
     async def _read(self) -> bytes:
-        inflation = Inflation.of(self.headers.get("content-encoding", ""), self._limits.max_bytes)
+        inflation = Inflation.of(self.header(b"content-encoding"), self._limits.max_bytes)
         parts: list[bytes] = []
-        more = True
+        # The server sees to it that no more comes than was said. That nothing follows the last byte it would tell in a message of its
+        # own, which is as dear as the one before.
+        awaited_bytes = content_length(self.scope["headers"])
+        more = awaited_bytes != 0
         while more:
             chunk, more = await self._next()
+            if awaited_bytes is not None:
+                awaited_bytes -= len(chunk)
+                more = more and awaited_bytes > 0
             part = chunk if inflation is None else inflation.add(chunk)
             if self._taken_bytes + len(part) > self._limits.max_bytes:
                 await self._discard(more)
@@ -125,3 +142,14 @@ class Request(StarletteRequest):
         return HttpError(
             CONTENT_TOO_LARGE, f"the body of the request is larger than the {self._limits.max_bytes} bytes allowed"
         )
+
+
+def content_length(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
+    """What a request says of the size of its body; None when it does not, or sends it in chunks: then the body ends where it ends."""
+    found = None
+    for name, value in headers:
+        if name == b"transfer-encoding":
+            return None
+        if name == b"content-length" and value.isdigit() and len(value) <= LENGTH_MAX_DIGITS:
+            found = int(value)
+    return found

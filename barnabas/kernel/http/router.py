@@ -17,6 +17,10 @@ BAD_REQUEST: Final = 400
 NOT_FOUND: Final = 404
 METHOD_NOT_ALLOWED: Final = 405
 
+PATHS_KEPT_MAX: Final = 1_000
+KEPT_PATH_MAX_BYTES: Final = 200
+"""Clients ask for the same few paths again and again; long ones are looked for each time."""
+
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 _BAD_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
@@ -51,11 +55,23 @@ class Router:
     def __init__(self, routes: Iterable[Route]) -> None:
         self.routes = tuple(routes)
         self._root = _Node()
+        self._found: dict[tuple[str, bytes], tuple[Route, dict[str, str]]] = {}
         for route in self.routes:
             self._add(route)
 
     def find(self, method: str, raw_path: bytes) -> tuple[Route, dict[str, str]]:
-        """The route and its parameters, decoded. A HEAD is served by the route of its GET."""
+        """The route and its parameters, decoded, which are not to be changed. A HEAD is served by the route of its GET."""
+        known = self._found.get((method, raw_path))
+        if known is not None:
+            return known
+        found = self._find(method, raw_path)
+        if len(raw_path) <= KEPT_PATH_MAX_BYTES:
+            if len(self._found) >= PATHS_KEPT_MAX:
+                self._found.clear()
+            self._found[method, raw_path] = found
+        return found
+
+    def _find(self, method: str, raw_path: bytes) -> tuple[Route, dict[str, str]]:
         node, values = self._locate(raw_path)
         found = method if method in node.routes or method != "HEAD" else "GET"
         route = node.routes.get(found)

@@ -48,11 +48,13 @@ _LOG_SETTINGS: Final[dict[str, Any]] = {
 class _ListenerServer(embed.Server):
     """granian on a socket of ours. Its own would share the port with any other program that asks for that."""
 
-    def __init__(self, app: ASGIApp, bound: socket.socket, tls: TlsFiles | None, connections_max: int) -> None:
+    def __init__(
+        self, app: ASGIApp, bound: socket.socket, tls: TlsFiles | None, connections_max: int, *, websockets: bool
+    ) -> None:
         super().__init__(
             app,
             interface=Interfaces.ASGINL,
-            websockets=False,
+            websockets=websockets,
             backlog=BACKLOG,
             backpressure=connections_max,
             http1_settings=HTTP1Settings(header_read_timeout=IDLE_MAX_MS, max_buffer_size=HEADERS_MAX_BYTES),
@@ -77,15 +79,19 @@ class Server:
     """Serves one application on several listeners.
 
     `bind` takes the addresses and raises OSError if it cannot; from then on clients wait in the queue of the socket, and `start` serves
-    them. `stop` ends listening at once and lets requests under way finish.
+    them. `stop` ends listening at once and lets requests under way finish. An application that takes `websockets` is called with their
+    scopes, too.
     """
 
-    def __init__(self, app: ASGIApp, listeners: Sequence[Listener], tls: TlsFiles | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, listeners: Sequence[Listener], tls: TlsFiles | None = None, *, websockets: bool = False
+    ) -> None:
         if tls is not None:
             tls.check()
         self._app = app
         self._listeners = listeners
         self._tls = tls
+        self._websockets = websockets
         self._bound: list[socket.socket] = []
         self._servers: list[_ListenerServer] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -109,7 +115,8 @@ class Server:
 
         share = max(1, connections_max() // len(self._listeners))
         for listener, bound in zip(self._listeners, self._bound, strict=True):
-            server = _ListenerServer(self._app, bound, self._tls if listener.scheme == "https" else None, share)
+            tls = self._tls if listener.scheme == "https" else None
+            server = _ListenerServer(self._app, bound, tls, share, websockets=self._websockets)
             task = asyncio.create_task(server.serve(), name=f"the listener {listener.host}:{listener.port}")
             task.add_done_callback(ended)
             self._servers.append(server)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from barnabas.kernel.serdes.avro_decoding import compile_decoder
 from barnabas.kernel.serdes.avro_encoding import compile_encoder
-from barnabas.kernel.serdes.avro_types import PrimitiveType, parse_types
+from barnabas.kernel.serdes.avro_types import PrimitiveType, UnionType, parse_types
 from barnabas.kernel.serdes.serdes_error import SerdesError, ValueMismatchError
 
 _BYTES: Final = PrimitiveType("bytes")
@@ -28,6 +28,8 @@ class AvroCodec:
         self._decode = compile_decoder(kind)
         # Confluent's serializers write bytes that are no part of anything as they are, without their length.
         self._is_bare = kind == _BYTES
+        self.is_union = isinstance(kind, UnionType)
+        """Whether values are objects with the name of their branch, but for null."""
 
     def encode(self, value: Any) -> bytes:
         out = bytearray()

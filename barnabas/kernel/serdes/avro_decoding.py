@@ -71,7 +71,7 @@ def _record(fields: Sequence[tuple[str, Decoder]]) -> Decoder:
 
 def _union(branches: Sequence[tuple[str, Decoder]]) -> Decoder:
     def decode(data: bytes, place: int) -> tuple[Any, int]:
-        number, place = _long(data, place)
+        number, place = long_at(data, place)
         if not 0 <= number < len(branches):
             raise SerdesError(f"the data names branch {number} of a union that has {len(branches)}")
         name, decode_branch = branches[number]
@@ -113,9 +113,9 @@ def _map(decode_item: Decoder) -> Decoder:
 
 def _block(data: bytes, place: int, so_far: int) -> tuple[int, int]:
     """How many items follow; a negative count comes with the size of the block in bytes."""
-    count, place = _long(data, place)
+    count, place = long_at(data, place)
     if count < 0:
-        _, place = _long(data, place)
+        _, place = long_at(data, place)
         count = -count
     if count + so_far > max(len(data), ITEMS_WITHOUT_BYTES_MAX):
         raise SerdesError(f"the data counts {count + so_far} items, more than its {len(data)} bytes can hold")
@@ -126,7 +126,7 @@ def _enum(kind: EnumType) -> Decoder:
     symbols = kind.symbols
 
     def decode(data: bytes, place: int) -> tuple[Any, int]:
-        number, place = _long(data, place)
+        number, place = long_at(data, place)
         if not 0 <= number < len(symbols):
             raise SerdesError(f"the data names symbol {number} of {kind.name}, which has {len(symbols)}")
         return symbols[number], place
@@ -157,7 +157,7 @@ def _boolean(data: bytes, place: int) -> tuple[Any, int]:
     return data[place] != 0, place + 1
 
 
-def _long(data: bytes, place: int) -> tuple[int, int]:
+def long_at(data: bytes, place: int) -> tuple[int, int]:
     byte = data[place]
     place += 1
     if byte < 0x80:
@@ -183,7 +183,7 @@ def _double(data: bytes, place: int) -> tuple[Any, int]:
 
 
 def _string(data: bytes, place: int) -> tuple[Any, int]:
-    size, place = _long(data, place)
+    size, place = long_at(data, place)
     try:
         return _piece(data, place, size).decode(), place + size
     except UnicodeDecodeError:
@@ -191,15 +191,15 @@ def _string(data: bytes, place: int) -> tuple[Any, int]:
 
 
 def _bytes(data: bytes, place: int) -> tuple[Any, int]:
-    size, place = _long(data, place)
+    size, place = long_at(data, place)
     return _piece(data, place, size).decode("latin-1"), place + size
 
 
 _PRIMITIVES: Final[Mapping[str, Decoder]] = {
     "null": _null,
     "boolean": _boolean,
-    "int": _long,
-    "long": _long,
+    "int": long_at,
+    "long": long_at,
     "float": _float,
     "double": _double,
     "string": _string,

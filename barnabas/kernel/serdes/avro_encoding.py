@@ -28,6 +28,8 @@ from barnabas.kernel.serdes.serdes_error import ValueMismatchError
 INT_LIMIT: Final = 1 << 31
 LONG_LIMIT: Final = 1 << 63
 SHOWN_MAX_CHARACTERS: Final = 80
+SIZES_KEPT: Final = 512
+"""Lengths below are not encoded again and again."""
 
 _FLOAT: Final = struct.Struct("<f")
 _DOUBLE: Final = struct.Struct("<d")
@@ -163,7 +165,7 @@ def _array(encode_item: Encoder) -> Encoder:
         if type(value) is not list:
             raise _mismatch(value, "an array")
         if value:
-            out += write_long(len(value))
+            _append_size(len(value), out)
             for place, item in enumerate(value):
                 try:
                     encode_item(item, out)
@@ -179,7 +181,7 @@ def _map(encode_item: Encoder) -> Encoder:
         if type(value) is not dict:
             raise _mismatch(value, "a map")
         if value:
-            out += write_long(len(value))
+            _append_size(len(value), out)
             for name, item in value.items():
                 _string(name, out)
                 try:
@@ -225,21 +227,19 @@ def _boolean(value: Any, out: bytearray) -> None:
 
 
 def _int(value: Any, out: bytearray) -> None:
+    if type(value) is float and value.is_integer():
+        value = int(value)
     if type(value) is not int or not -INT_LIMIT <= value < INT_LIMIT:
         raise _mismatch(value, "an int of 32 bits")
-    if 0 <= value < 64:
-        out.append(value << 1)
-    else:
-        out += write_long(value)
+    _append_long(value, out)
 
 
 def _long(value: Any, out: bytearray) -> None:
+    if type(value) is float and value.is_integer():
+        value = int(value)
     if type(value) is not int or not -LONG_LIMIT <= value < LONG_LIMIT:
         raise _mismatch(value, "a long of 64 bits")
-    if 0 <= value < 64:
-        out.append(value << 1)
-    else:
-        out += write_long(value)
+    _append_long(value, out)
 
 
 def _floating(layout: struct.Struct, name: str) -> Encoder:
@@ -264,16 +264,17 @@ def _string(value: Any, out: bytearray) -> None:
     except UnicodeEncodeError:
         raise _mismatch(value, "a string without halves of surrogate pairs") from None
     size = len(data)
-    if size < 64:
-        out.append(size << 1)
+    # As _append_size does, without a call: most of what there is are strings.
+    if size < SIZES_KEPT:
+        out += _SIZES[size]
     else:
-        out += write_long(size)
+        _append_long(size, out)
     out += data
 
 
 def _bytes(value: Any, out: bytearray) -> None:
     data = _latin(value)
-    out += write_long(len(data))
+    _append_size(len(data), out)
     out += data
 
 
@@ -287,14 +288,26 @@ def _latin(value: Any) -> bytes:
     raise _mismatch(value, "bytes, written as a string of characters up to U+00FF")
 
 
+def _append_size(size: int, out: bytearray) -> None:
+    """A length is a long that is mostly small."""
+    if size < SIZES_KEPT:
+        out += _SIZES[size]
+    else:
+        _append_long(size, out)
+
+
 def write_long(number: int) -> bytes:
-    left = (number << 1) ^ (number >> 63)
     out = bytearray()
+    _append_long(number, out)
+    return bytes(out)
+
+
+def _append_long(number: int, out: bytearray) -> None:
+    left = (number << 1) ^ (number >> 63)
     while left > 0x7F:
         out.append(left & 0x7F | 0x80)
         left >>= 7
     out.append(left)
-    return bytes(out)
 
 
 def _mismatch(value: Any, expected: str) -> ValueMismatchError:
@@ -304,6 +317,8 @@ def _mismatch(value: Any, expected: str) -> ValueMismatchError:
         shown = shown[:SHOWN_MAX_CHARACTERS] + "…"
     return ValueMismatchError(f"{shown} is not {expected}")
 
+
+_SIZES: Final = tuple(write_long(size) for size in range(SIZES_KEPT))
 
 _PRIMITIVES: Final[Mapping[str, Encoder]] = {
     "null": _null,

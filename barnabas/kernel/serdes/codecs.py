@@ -60,24 +60,24 @@ class Codecs:
         if schema.type == AVRO:
             from barnabas.kernel.serdes.avro import AvroCodec
 
-            return AvroCodec(schema.text, list(self._referenced(schema).values()))
+            return AvroCodec(schema.text, list(self.referenced(schema).values()))
         if schema.type == JSON:
             from barnabas.kernel.serdes.json_schema import JsonSchemaCodec
 
-            return JsonSchemaCodec(schema.text, self._referenced(schema), validates=self._options.validates)
+            return JsonSchemaCodec(schema.text, self.referenced(schema), validates=self._options.validates)
         if schema.type == PROTOBUF:
             from barnabas.kernel.serdes.protobuf import ProtobufCodec
 
             serialized = self._client.schema(key, SERIALIZED)
             return ProtobufCodec(
                 serialized.text,
-                self._referenced(serialized, SERIALIZED),
+                self.referenced(serialized, SERIALIZED),
                 message=self._options.message,
                 keeps_names=self._options.keeps_names,
             )
         raise SerdesError(f"schema {key} is of the type {schema.type}, which is none of {AVRO}, {JSON}, {PROTOBUF}")
 
-    def _referenced(self, schema: SchemaText, form: str | None = None) -> dict[str, str]:
+    def referenced(self, schema: SchemaText, form: str | None = None) -> dict[str, str]:
         """The texts that a schema refers to by name, directly or not: what a text needs stands before it."""
         found: dict[str, str] = {}
         started: set[str] = set()

@@ -55,6 +55,8 @@ class ProtobufCodec:
         if written.mapping is not None:
             try:
                 data: bytes = written.make(**written.mapping.arguments(value)).SerializeToString()
+            except ValueMismatchError:
+                raise
             except (UnusualError, *self._refusals):
                 # What is wrong, or only rare, the library tells.
                 pass
@@ -81,6 +83,13 @@ class ProtobufCodec:
             made.ParseFromString(body[start:])
         except self._decode_error as error:
             raise SerdesError(f"the data is not a {made.DESCRIPTOR.full_name}: {error}") from None
+        try:
+            return self._shown(found, made)
+        except (self._json.Error, ValueError) as error:
+            # A Value of NaN, a Timestamp of the year 10,000: there are messages that JSON has no form for.
+            raise SerdesError(f"the {made.DESCRIPTOR.full_name} cannot be shown as JSON: {error}") from None
+
+    def _shown(self, found: _Message, made: Any) -> Any:
         if found.mapping is not None:
             return found.mapping.to_json(made)
         return self._json.MessageToDict(
@@ -90,10 +99,14 @@ class ProtobufCodec:
             descriptor_pool=self._pool,
         )
 
+    def descriptor(self, indexes: tuple[int, ...]) -> Any:
+        """The description of a message by its place in the file."""
+        return _descriptor_at(self._file, indexes)
+
     def _message(self, indexes: tuple[int, ...]) -> _Message:
         found = self._messages.get(indexes)
         if found is None:
-            descriptor = _descriptor_at(self._file, indexes)
+            descriptor = self.descriptor(indexes)
             try:
                 mapping = MessageMapping(descriptor, self._pool, keeps_names=self._keeps_names)
             except UnusualError:

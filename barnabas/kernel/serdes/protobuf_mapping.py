@@ -8,17 +8,18 @@ their numbers, as Java shows them.
 from __future__ import annotations
 
 import base64
-import binascii
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from barnabas.kernel.serdes.json_numbers import FLOAT_MAX, double_number, float_number
+from barnabas.kernel.serdes.serdes_error import ValueMismatchError
 
 _WELL_KNOWN: Final = "google.protobuf."
 # Kinds of fields, by the numbers that descriptors have for them.
 _DOUBLE, _FLOAT32, _BOOL, _STRING, _GROUP, _MESSAGE, _BYTES, _ENUM = 1, 2, 8, 9, 10, 11, 12, 14
 _INTEGERS_64: Final = (3, 4, 6, 16, 18)
+_BASE64_GROUP: Final = 4
 
 # A value of JSON to one of a message, and the reverse.
 Convert = Callable[[Any], Any]
@@ -191,12 +192,18 @@ def _read_double(value: Any) -> Any:
 
 
 def _read_bytes(value: Any) -> Any:
+    if type(value) is not str:
+        raise UnusualError
     try:
-        if type(value) is str:
-            return base64.b64decode(value, validate=True)
-    except (binascii.Error, ValueError):
-        pass
-    raise UnusualError
+        return base64.b64decode(value, validate=True)
+    except ValueError:
+        # It may be of the alphabet for addresses, or have no padding.
+        digits = value.rstrip("=")
+    try:
+        return base64.b64decode(digits + "=" * (-len(digits) % _BASE64_GROUP), b"-_", validate=True)
+    except ValueError:
+        # The library would pass over what it does not know.
+        raise ValueMismatchError(f"{value!r:.80} is not base64") from None
 
 
 def _as_it_is(value: Any) -> Any:

@@ -11,9 +11,10 @@ from barnabas.kernel.serdes.schema_text import JSON, PROTOBUF, SchemaText
 from barnabas.kernel.serdes.serdes_error import SerdesError
 
 _PACKAGE: Final = "io.confluent.kafka.serializers.subject."
-_PROTO_COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_PROTO_PACKAGE: Final = re.compile(r"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
-_PROTO_MESSAGE: Final = re.compile(r"^\s*message\s+(\w+)", re.MULTILINE)
+# Comments and texts in quotes, which may hold anything. What is not closed goes on to the end.
+_PROTO_PROSE: Final = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"[^"]*(?:"|\Z)|'[^']*(?:'|\Z)""", re.DOTALL)
+_PROTO_PACKAGE: Final = re.compile(r"(?:^|[;\s])package\s+([\w.]+)\s*;")
+_PROTO_MESSAGE: Final = re.compile(r"(?:^|[;}\s])message\s+(\w+)\s*\{")
 
 # Topic, whether it is of keys, schema: the subject.
 SubjectStrategy = Callable[[str, bool, SchemaText], str]
@@ -52,7 +53,7 @@ def strategy_named(name: str) -> SubjectStrategy:
 def _name_of(schema: SchemaText) -> str | None:
     """As Confluent has it: the full name of a record or of a file's first message, the title of a JSON schema."""
     if schema.type == PROTOBUF:
-        text = _PROTO_COMMENT.sub(" ", schema.text)
+        text = _PROTO_PROSE.sub(" ", schema.text)
         package, message = _PROTO_PACKAGE.search(text), _PROTO_MESSAGE.search(text)
         if message is None:
             return None

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import orjson
 import uvloop
+from starlette.types import ASGIApp
 
 from barnabas.kernel.http.answer_cache import AnswerCache
 from barnabas.kernel.http.application import Application, Policy
@@ -51,12 +52,20 @@ class Service:
     listener: Listener = field(default_factory=lambda: Listener("http", HOST, 0))
     tls: TlsFiles | None = None
     more: Sequence[Families] = ()
+    websockets: ASGIApp | None = None
 
     def __enter__(self) -> Service:
         self.metrics = RequestMetrics("test", self.more)
         router = Router([*self.routes, Route("GET", "/metrics", self.metrics.page)])
-        app = Application(router, self.metrics, errors=self.errors, cache=self.cache, policy=self.policy)
-        self._server = Server(app, [self.listener], self.tls)
+        app = Application(
+            router,
+            self.metrics,
+            errors=self.errors,
+            cache=self.cache,
+            policy=self.policy,
+            websockets=self.websockets,
+        )
+        self._server = Server(app, [self.listener], self.tls, websockets=self.websockets is not None)
         self._server.bind()
         self.port = self._server.addresses[0][1]
         self.failed = threading.Event()

@@ -130,7 +130,7 @@ def test_everyone_is_anonymous(service: Service) -> None:
 def test_a_body_is_read_whole(service: Service, size: int) -> None:
     body = b"x" * size
     assert service.ask("POST", "/length", body).json == size
-    assert service.ask("POST", "/length", gzip.compress(body), Content_Encoding="gzip").json == size
+    assert service.ask("POST", "/length", gzip.compress(body, mtime=0), Content_Encoding="gzip").json == size
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_body_is_read_whole(service: Service, size: int) -> None:
         (b"x" * (BODY_MAX_BYTES + 1), ""),
         (b"x" * (20 * BODY_MAX_BYTES), ""),
         (gzip.compress(b"x" * (BODY_MAX_BYTES + 1)), "gzip"),
-        (gzip.compress(b"\0" * 100_000_000), "gzip"),
+        (gzip.compress(b"\0" * 100_000_000, mtime=0), "gzip"),
     ],
     ids=["a byte too much", "much too much", "a byte too much when inflated", "a bomb"],
 )
@@ -153,9 +153,9 @@ def test_a_body_that_is_too_large_is_refused(service: Service, body: bytes, enco
     ("body", "encoding", "status", "message"),
     [
         (b"no gzip", "gzip", 400, "not valid gzip"),
-        (gzip.compress(b"x" * 1000)[:-9], "gzip", 400, "ends too early"),
+        (gzip.compress(b"x" * 1000, mtime=0)[:-9], "gzip", 400, "ends too early"),
         (b"", "gzip", 400, "ends too early"),
-        (gzip.compress(b"x") + gzip.compress(b"y"), "gzip", 400, "goes on after its end"),
+        (gzip.compress(b"x", mtime=0) + gzip.compress(b"y", mtime=0), "gzip", 400, "goes on after its end"),
         (zlib.compress(b"x"), "deflate", 415, "'deflate' is not supported"),
     ],
 )

@@ -41,6 +41,7 @@ OURS = offers((V1, 1.0), (PLAIN, 0.9), (JSON, 0.5))
         (f"{JSON.upper()}", JSON),
         (f'{JSON};x="a,b;c"', None),
         ("text/html, application/xhtml+xml, */*;q=0.8", V1),
+        ("text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", V1),
         ("text/html", None),
         ("text/*", None),
         (f"{JSON};q=0", None),

@@ -16,7 +16,7 @@ from barnabas.kernel.settings import SettingError
     [
         ("http://127.0.0.1:8081", Listener("http", "127.0.0.1", 8081)),
         (" http://localhost:0/ ", Listener("http", "localhost", 0)),
-        ("http://:8081", Listener("http", "", 8081)),
+        ("HTTP://:8081", Listener("http", "", 8081)),
         ("http://[::1]:8081", Listener("http", "::1", 8081)),
         ("https://example.org:443", Listener("https", "example.org", 443)),
     ],

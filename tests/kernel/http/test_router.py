@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
-from barnabas.kernel.http.router import Route, Router
+from barnabas.kernel.http.router import KEPT_PATH_MAX_BYTES, PATHS_KEPT_MAX, Route, Router
 
 
 async def handle(_request: Request) -> Response:
@@ -121,3 +121,12 @@ def test_a_segment_that_cannot_be_decoded_is_refused(segment: bytes) -> None:
 def test_one_route_for_each_method_and_path() -> None:
     with pytest.raises(AssertionError, match=r"two routes for GET /a/\{c\}"):
         Router([Route("GET", "/a/{b}", handle), Route("GET", "/a/{c}", handle)])
+
+
+def test_paths_that_were_found_are_kept_within_bounds() -> None:
+    router = Router([Route("GET", "/{name}", handle), Route("POST", "/{name}", handle)])
+    names = [f"n{number}" for number in range(2 * PATHS_KEPT_MAX)]
+    for name in [*names, *names[-5:], "x" * (KEPT_PATH_MAX_BYTES + 1)]:
+        for method in ("GET", "POST"):
+            route, found = router.find(method, b"/" + name.encode())
+            assert (route.method, found) == (method, {"name": name})

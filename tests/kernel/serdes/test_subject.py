@@ -26,6 +26,14 @@ PROTO = SchemaText(
         ("RecordNameStrategy", SchemaText('{"title":"T"}', JSON), False, "T"),
         ("RecordNameStrategy", PROTO, False, "a.b.M"),
         ("RecordNameStrategy", SchemaText("message M {}", PROTOBUF), False, "M"),
+        (
+            "RecordNameStrategy",
+            SchemaText(
+                'syntax="proto3";package a.b;option x = "message No {";enum E{A=0;}message M{} /* message', PROTOBUF
+            ),
+            False,
+            "a.b.M",
+        ),
         ("TopicRecordNameStrategy", RECORD, True, "t-a.b.R"),
     ],
 )

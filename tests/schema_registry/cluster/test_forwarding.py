@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from barnabas.wire.election.identity import Identity
 from schema_registry.cluster.forwarding import Answer, Call, Forwarder
-from schema_registry.cluster.identity import Identity
 from schema_registry.errors import ForwardingFailed, LeaderUnknown
 from tests.ports import HOST, free_port
 

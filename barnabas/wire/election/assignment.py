@@ -8,7 +8,7 @@ from typing import Final
 
 import orjson
 
-from schema_registry.cluster.identity import Identity
+from barnabas.wire.election.identity import Identity
 
 NO_ERROR: Final = 0
 DUPLICATE_URLS: Final = 1

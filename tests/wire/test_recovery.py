@@ -5,8 +5,8 @@ import logging
 
 import pytest
 
-from schema_registry.store import recovery
-from schema_registry.store.recovery import REPORT_INTERVAL_S, Recovery
+from barnabas.wire import recovery
+from barnabas.wire.recovery import REPORT_INTERVAL_S, Recovery
 
 
 def test_failures_in_a_row_are_told_now_and_then(

@@ -1,18 +1,19 @@
 """Elections among instances of one group: one leads at a time, and somebody leads again after every loss."""
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 
 import orjson
 
 from barnabas.wire.client import Client
+from barnabas.wire.election.assignment import Assignment
+from barnabas.wire.election.election import Election, ElectionSettings
+from barnabas.wire.election.identity import Identity
 from barnabas.wire.errors import ErrorCode
 from barnabas.wire.membership import Generation, GroupMember, GroupSettings, MemberOffer
 from barnabas.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
-from schema_registry.cluster.assignment import Assignment
-from schema_registry.cluster.election import Election, ElectionSettings
-from schema_registry.cluster.identity import Identity
 from schema_registry.store.failures import Fenced
 from tests.broker import BrokerProcess
 from tests.conftest import StartBroker
@@ -42,10 +43,15 @@ class Instance:
         self.events: list[str] = []
         self.failures: list[Exception] = []
         settings = ElectionSettings(
-            group, session_timeout_ms, heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS, sticky=sticky
+            group, "sr", session_timeout_ms, heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS, sticky=sticky
         )
         self.election = Election(
-            client, self.identity, settings, on_elected=self._on_elected, on_deposed=self._on_deposed
+            client,
+            self.identity,
+            settings,
+            on_elected=self._on_elected,
+            on_deposed=self._on_deposed,
+            fenced=Fenced,
         )
         self.election.start()
 
@@ -215,6 +221,30 @@ def test_a_leader_that_is_cut_off_is_replaced_and_comes_back(start_broker: Start
             lonely.mend()
             await asyncio.gather(a.follows(a), b.follows(a))
             assert b.events[-2:] == ["elected", "deposed"]
+            await stop(a, b)
+
+    asyncio.run(scenario())
+
+
+def test_a_sticky_leader_resigns_before_another_is_elected_and_follows_it(
+    start_broker: StartBroker, topic: str
+) -> None:
+    broker = start_broker(group_initial_rebalance_delay_ms=0, group_min_session_timeout_ms=SHORT_SESSION_TIMEOUT_MS)
+
+    async def scenario() -> None:
+        async with FaultyClient(broker.address) as lonely, Client(broker.address) as client:
+            a = Instance(lonely, topic, "a", sticky=True, session_timeout_ms=SHORT_SESSION_TIMEOUT_MS)
+            await a.follows(a)
+            assert a.election.session_ends_s > time.monotonic()
+            b = Instance(client, topic, "b", sticky=True, session_timeout_ms=SHORT_SESSION_TIMEOUT_MS)
+            await asyncio.gather(a.follows(a), b.follows(a))
+            await lonely.cut_off()
+            await eventually(lambda: a.events == ["elected", "deposed"], "the lonely one to resign")
+            assert b.events == []
+            await b.follows(b)
+            lonely.mend()
+            await asyncio.gather(a.follows(b), b.follows(b))
+            assert (a.events, b.events) == (["elected", "deposed"], ["elected"])
             await stop(a, b)
 
     asyncio.run(scenario())

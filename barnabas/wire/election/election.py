@@ -1,9 +1,10 @@
-"""Electing the one instance that writes, with Kafka's group protocol, together with Confluent's and Karapace's instances."""
+"""Electing the one instance that writes, with Kafka's group protocol; registries of Confluent's and Karapace's take part in the same way."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -11,15 +12,17 @@ from typing import Final
 import orjson
 
 from barnabas.wire.client import Client
+from barnabas.wire.election.assignment import DUPLICATE_URLS, NO_ERROR, Assignment, elect
+from barnabas.wire.election.identity import Identity
 from barnabas.wire.membership import Generation, GroupMember, GroupSettings, MemberOffer
-from schema_registry.cluster.assignment import DUPLICATE_URLS, NO_ERROR, Assignment, elect
-from schema_registry.cluster.identity import Identity
-from schema_registry.store.failures import Fenced
-from schema_registry.store.recovery import Recovery
+from barnabas.wire.recovery import Recovery
 
-PROTOCOL_TYPE: Final = "sr"
 PROTOCOL: Final = "v0"
 STOP_TIMEOUT_S: Final = 5.0
+WATCHES_PER_SESSION: Final = 20
+"""How often a leader looks whether its session lasts."""
+GIVEN_UP_SHARE: Final = 0.3
+"""Of a session: a leader that hears nothing steps down so long before another one can be elected."""
 
 _logger = logging.getLogger(__name__)
 
@@ -28,7 +31,8 @@ _logger = logging.getLogger(__name__)
 class ElectionSettings:
     """The group that elects, and its timing. `sticky`: a leader stays until it leaves, whoever joins."""
 
-    group_id: str = "schema-registry"
+    group_id: str
+    protocol_type: str
     session_timeout_ms: int = 10_000
     rebalance_timeout_ms: int = 300_000
     heartbeat_interval_ms: int = 3_000
@@ -39,7 +43,8 @@ class Election:
     """This instance's part in the group, for as long as it runs; no failure ends it.
 
     `on_elected` prepares this instance to write, and is called again if it fails; only when it has returned does the
-    instance lead. `on_deposed` ends that; it may come while `on_elected` still works, which is cancelled then.
+    instance lead. `on_deposed` ends that; it may come while `on_elected` still works, which is cancelled then. `fenced` is what
+    `on_elected` raises when another instance has become the leader meanwhile.
     """
 
     def __init__(
@@ -50,6 +55,7 @@ class Election:
         *,
         on_elected: Callable[[], Awaitable[None]],
         on_deposed: Callable[[], Awaitable[None]],
+        fenced: type[Exception],
     ) -> None:
         self.leader: Identity | None = None
         """Who takes writes now; None while that is not settled, or when nobody may lead."""
@@ -58,8 +64,10 @@ class Election:
         self._settings = settings
         self._on_elected = on_elected
         self._on_deposed = on_deposed
+        self._fenced = fenced
         self._member: GroupMember | None = None
         self._task: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
         self._preparing: asyncio.Task[None] | None = None
         self._settled = asyncio.Event()
         self._recovery = Recovery(f"electing a leader in group {settings.group_id}", _logger)
@@ -69,6 +77,11 @@ class Election:
     @property
     def is_leader(self) -> bool:
         return self.leader is not None and self._preparing is not None
+
+    @property
+    def session_ends_s(self) -> float:
+        """Until when, of the monotonic clock, no other instance can have been elected in place of this one if it leads now."""
+        return 0.0 if self._member is None else self._member.session_ends_s
 
     @property
     def healthy(self) -> bool:
@@ -84,11 +97,13 @@ class Election:
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run(), name="elect a leader")
+        self._watching = asyncio.create_task(self._watch(), name="watch the session")
 
     async def stop(self) -> None:
         """Leave the group, so that another instance can lead at once."""
-        if self._task is None:
+        if self._task is None or self._watching is None:
             return
+        self._watching.cancel()
         await self._step_down()
         if self._member is not None and self._recovery.error is None:
             self._member.stop()
@@ -115,7 +130,7 @@ class Election:
         settings = self._settings
         group = GroupSettings(
             settings.group_id,
-            PROTOCOL_TYPE,
+            settings.protocol_type,
             settings.session_timeout_ms,
             settings.rebalance_timeout_ms,
             settings.heartbeat_interval_ms,
@@ -165,9 +180,25 @@ class Election:
 
     async def on_revoked(self, generation: Generation) -> None:
         self._assignment = None
-        # A sticky leader goes on through the rebalance, as the others expect it to.
-        if not self._settings.sticky or self._refused or self._preparing is None:
+        # A sticky leader goes on through the rebalance, as the others expect it to, unless they may have given it up.
+        if not self._settings.sticky or self._refused or self._preparing is None or self._is_given_up():
             await self._step_down()
+
+    async def _watch(self) -> None:
+        """A leader that the coordinator does not hear, or that was asleep for long, steps down before another one is elected."""
+        while True:
+            await asyncio.sleep(self._settings.session_timeout_ms / 1000 / WATCHES_PER_SESSION)
+            if self._preparing is not None and self._is_given_up():
+                _logger.warning(
+                    "the coordinator of group %s has not answered for long: resigning", self._settings.group_id
+                )
+                await self._step_down()
+                self.rejoin()
+
+    def _is_given_up(self) -> bool:
+        session_ms, heartbeat_ms = self._settings.session_timeout_ms, self._settings.heartbeat_interval_ms
+        early_ms = min(GIVEN_UP_SHARE * session_ms, (session_ms - heartbeat_ms) / 2)
+        return time.monotonic() > self.session_ends_s - early_ms / 1000
 
     # --- leading ---
 
@@ -180,7 +211,7 @@ class Election:
         while True:
             try:
                 await self._on_elected()
-            except Fenced:
+            except self._fenced:
                 self.rejoin()
                 return
             except Exception as failure:  # noqa: BLE001 - an elected instance that gives up would leave no leader at all

@@ -1,0 +1,221 @@
+"""What services ask Kafka's administration for."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from confluent_kafka import (
+    ConsumerGroupTopicPartitions,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ConfigResource,
+    NewTopic,
+    OffsetSpec,
+    ResourceType,
+)
+
+from barnabas.kernel.kafka_log.failures import StoreFailure
+
+TIMEOUT_S: Final = 30.0
+VISIBLE_TIMEOUT_S: Final = 30.0
+"""How long a new topic may take to be known to every broker."""
+VISIBLE_POLL_S: Final = 0.05
+LEADER_TIMEOUT_S: Final = 10.0
+LEADER_POLL_S: Final = 0.1
+"""A partition that was just made, or whose broker has just gone, most often has a leader within a second."""
+
+_LATEST: Final[OffsetSpec] = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+
+_OUT_OF_DATE: Final = frozenset(
+    {
+        KafkaError._NOENT,
+        KafkaError.FENCED_LEADER_EPOCH,
+        KafkaError.UNKNOWN_LEADER_EPOCH,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+    }
+)
+
+ResultT = TypeVar("ResultT")
+
+
+class KafkaRefusal(StoreFailure):
+    """Kafka's own error."""
+
+    def __init__(self, error: KafkaError) -> None:
+        super().__init__(error.str())
+        self.code = error.code()
+        self.name = error.name()
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    id: str
+    brokers: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicLayout:
+    """How many replicas each partition has. `id` is the topic's own, where it was asked for: another of the same name has another."""
+
+    replicas: tuple[int, ...]
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicReaders:
+    consumers: int
+    groups: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicShape:
+    """A topic as it should be created; `settings` are its own configuration."""
+
+    name: str
+    partitions: int
+    replication_factor: int
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+class Admin:
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._settings = dict(settings)
+        self._client = AdminClient(self._settings)
+
+    async def cluster(self, timeout_s: float = TIMEOUT_S) -> Cluster:
+        described = await _answer(self._client.describe_cluster(request_timeout=timeout_s))
+        return Cluster(described.cluster_id or "", len(described.nodes))
+
+    async def partition_count(self, topic: str) -> int | None:
+        """None when there is no such topic."""
+        layout = await self.layout(topic)
+        return None if layout is None else len(layout.replicas)
+
+    async def create_topic(self, shape: TopicShape) -> None:
+        """Returns when the new topic is known. One that is there already is as good."""
+        new = NewTopic(shape.name, shape.partitions, shape.replication_factor, config=dict(shape.settings))
+        (asked,) = self._client.create_topics([new], request_timeout=TIMEOUT_S).values()
+        try:
+            await _answer(asked)
+        except KafkaRefusal as refusal:
+            if refusal.code != KafkaError.TOPIC_ALREADY_EXISTS:
+                raise
+        try:
+            async with asyncio.timeout(VISIBLE_TIMEOUT_S):
+                while await self.layout(shape.name) is None:  # noqa: ASYNC110 - only Kafka knows when
+                    await asyncio.sleep(VISIBLE_POLL_S)
+        except TimeoutError:
+            raise StoreFailure(
+                f"topic {shape.name} was created and is not there after {VISIBLE_TIMEOUT_S:g} s"
+            ) from None
+
+    async def topics(self) -> dict[str, TopicLayout]:
+        """All topics that there are, internal ones too."""
+        names = await asyncio.to_thread(lambda: self._client.list_topics(timeout=TIMEOUT_S).topics)
+        return {
+            name: TopicLayout(tuple(len(partition.replicas) for _, partition in sorted(found.partitions.items())))
+            for name, found in names.items()
+        }
+
+    async def layout(self, topic: str) -> TopicLayout | None:
+        """None when there is no such topic."""
+        (asked,) = self._client.describe_topics(TopicCollection([topic]), request_timeout=TIMEOUT_S).values()
+        try:
+            described = await _answer(asked)
+        except KafkaRefusal as refusal:
+            if refusal.code == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                return None
+            raise
+        replicas = tuple(len(partition.replicas) for partition in described.partitions)
+        return TopicLayout(replicas, str(described.topic_id))
+
+    async def delete_topic(self, topic: str) -> None:
+        """One that is not there need not be deleted."""
+        (asked,) = self._client.delete_topics([topic], request_timeout=TIMEOUT_S).values()
+        try:
+            await _answer(asked)
+        except KafkaRefusal as refusal:
+            if refusal.code != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise
+
+    async def topic_setting(self, topic: str, name: str) -> str | None:
+        (asked,) = self._client.describe_configs([ConfigResource(ResourceType.TOPIC, topic)]).values()
+        found = (await _answer(asked)).get(name)
+        return None if found is None else found.value
+
+    async def ends(
+        self, topic: str, partitions: Sequence[int], isolation: IsolationLevel = IsolationLevel.READ_COMMITTED
+    ) -> Mapping[int, int]:
+        """The offsets behind the last record of each partition, as far as it is committed. Leaders are waited for."""
+        deadline_s = time.monotonic() + LEADER_TIMEOUT_S
+        while True:
+            try:
+                return await self._ask_ends(topic, partitions, isolation)
+            except KafkaRefusal as refusal:
+                if refusal.code not in _OUT_OF_DATE or time.monotonic() >= deadline_s:
+                    raise
+            await asyncio.sleep(LEADER_POLL_S)
+            # librdkafka goes on asking with what it knew before the partition had a leader, or another one; a new client asks first.
+            self._client = AdminClient(self._settings)
+
+    async def _ask_ends(self, topic: str, partitions: Sequence[int], isolation: IsolationLevel) -> Mapping[int, int]:
+        asked = self._client.list_offsets(
+            {TopicPartition(topic, partition): _LATEST for partition in partitions},
+            isolation_level=isolation,
+            request_timeout=TIMEOUT_S,
+        )
+        answers = await asyncio.gather(*map(_answer, asked.values()))
+        return {place.partition: answer.offset for place, answer in zip(asked, answers, strict=True)}
+
+    async def readers(self) -> dict[str, TopicReaders]:
+        """Who reads each topic as a member of a group; topics that nobody reads so are left out."""
+        listed = await _answer(self._client.list_consumer_groups(request_timeout=TIMEOUT_S))
+        names = [group.group_id for group in listed.valid]
+        if not names:
+            return {}
+        asked = self._client.describe_consumer_groups(names, request_timeout=TIMEOUT_S)
+        consumers, groups = Counter[str](), Counter[str]()
+        for described in asked.values():
+            read: set[str] = set()
+            for member in (await _answer(described)).members:
+                own = {place.topic for place in member.assignment.topic_partitions}
+                consumers.update(own)
+                read |= own
+            groups.update(read)
+        return {topic: TopicReaders(count, groups[topic]) for topic, count in consumers.items()}
+
+    async def alter_group_offsets(self, group_id: str, offsets: Sequence[TopicPartition]) -> None:
+        asked = self._client.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group_id, list(offsets))])
+        changed = await _answer(asked[group_id])
+        for place in changed.topic_partitions:
+            if place.error is not None:
+                raise KafkaRefusal(place.error)
+
+    async def delete_group(self, group_id: str) -> None:
+        """One that is not there need not be deleted."""
+        asked = self._client.delete_consumer_groups([group_id], request_timeout=TIMEOUT_S)
+        try:
+            await _answer(asked[group_id])
+        except KafkaRefusal as refusal:
+            if refusal.code != KafkaError.GROUP_ID_NOT_FOUND:
+                raise
+
+
+async def _answer(asked: Future[ResultT]) -> ResultT:
+    try:
+        return await asyncio.wrap_future(asked)
+    except KafkaException as problem:
+        raise KafkaRefusal(problem.args[0]) from None
