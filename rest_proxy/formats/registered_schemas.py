@@ -24,6 +24,7 @@ from rest_proxy.formats.schema_choice import SchemaChoice
 
 FORBIDDEN: Final = 403
 NOT_FOUND: Final = 404
+UNPROCESSABLE: Final = 422
 SERVER_ERROR: Final = 500
 TOO_MANY_REQUESTS: Final = 429
 INVALID_SCHEMA_CODE: Final = 42201
@@ -73,7 +74,8 @@ class RegisteredSchemas:
     def _by_text(self, choice: SchemaChoice, text: str) -> SubjectVersion:
         kind = TYPE_OF_FORMAT.get(choice.format or "")
         if kind is None:
-            raise InvalidData(f"a schema came as text, and {choice.format} is no format with schemas")
+            named = ", ".join(form.upper() for form in TYPE_OF_FORMAT)
+            raise InvalidData(f"a schema came as text, which says nothing of its format: give the type, too: {named}")
         schema = SchemaText(text, kind)
         name = _subject(choice, schema)
         what = f"Error when registering schema. format = {kind}, subject = {name}, schema = {_shown(text)}"
@@ -102,7 +104,12 @@ class RegisteredSchemas:
         else:
             what = f"Error when fetching schema by version. subject = {name}, version = {choice.version}"
         with _explained(what):
-            return self._client.version(name, LATEST if choice.version is None else choice.version)
+            try:
+                return self._client.version(name, LATEST if choice.version is None else choice.version)
+            except RegistryClientError as error:
+                if choice.version is None or error.status not in (NOT_FOUND, UNPROCESSABLE):
+                    raise
+        raise InvalidData(f"Schema does not exist for subject: {name}, version: {choice.version}")
 
 
 def _subject(choice: SchemaChoice, schema: SchemaText | None) -> str:
@@ -119,7 +126,7 @@ def _subject(choice: SchemaChoice, schema: SchemaText | None) -> str:
     try:
         return strategy(choice.topic, choice.is_key, schema)
     except SerdesError as error:
-        raise InvalidData(str(error)) from None
+        raise SchemaRefused(str(error)) from None
 
 
 def _shown(text: str) -> str:

@@ -12,6 +12,9 @@ AVRO: Final = "avro"
 JSONSCHEMA: Final = "jsonschema"
 PROTOBUF: Final = "protobuf"
 
+AUTO: Final = "auto"
+"""Of a reader who leaves it to the bytes to say what they are; nothing is written so."""
+
 PLAIN_FORMATS: Final = frozenset({BINARY, JSON, STRING})
 SCHEMA_FORMATS: Final = frozenset({AVRO, JSONSCHEMA, PROTOBUF})
 

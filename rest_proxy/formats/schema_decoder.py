@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from barnabas.kernel.serdes.avro import AvroCodec
 from barnabas.kernel.serdes.codecs import Codec, Codecs
 from barnabas.kernel.serdes.registry_client import SchemaKey
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
@@ -49,10 +50,22 @@ def make_decoder(codecs: Codecs, key: SchemaKey) -> SchemaDecoder | UnreadableSc
 
 
 def _decode(codec: Codec) -> Decode:
+    read = _without_branch(codec) if isinstance(codec, AvroCodec) and codec.is_union else codec.decode
+
     def decode(body: bytes) -> bytes:
         try:
-            return json_text.write(codec.decode(body))
+            return json_text.write(read(body))
         except ValueError as error:
             raise Undecodable(f"the data does not fit its schema: {error}") from None
 
     return decode
+
+
+def _without_branch(codec: AvroCodec) -> Callable[[bytes], Any]:
+    """Confluent tells the branch of a union only inside of something, not of a whole value."""
+
+    def read(body: bytes) -> Any:
+        found = codec.decode(body)
+        return None if found is None else next(iter(found.values()))
+
+    return read

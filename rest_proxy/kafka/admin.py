@@ -13,10 +13,15 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._metadata import ClusterMetadata
 
 from rest_proxy.kafka.failure import KafkaFailure
+from rest_proxy.kafka.reachability import Reachability
+from rest_proxy.kafka.repeated_lines import RepeatedLines
 
 REQUEST_TIMEOUT_S: Final = 30.0
+METADATA_TIMEOUT_S: Final = 10.0
+PROBE_TIMEOUT_S: Final = 2.0
 
 logger = logging.getLogger(__name__)
+logger.addFilter(RepeatedLines())
 
 KeyT = TypeVar("KeyT")
 ResultT = TypeVar("ResultT")
@@ -25,28 +30,43 @@ ResultT = TypeVar("ResultT")
 class Admin:
     """librdkafka's admin client. Its answers come on its own thread and are handed to the event loop."""
 
-    def __init__(self, settings: Mapping[str, Any]) -> None:
+    def __init__(self, settings: Mapping[str, Any], reachability: Reachability) -> None:
         self.client = AdminClient(dict(settings), logger=logger)
+        self._reachability = reachability
+
+    async def probe(self) -> None:
+        """KafkaFailure when no broker answers soon."""
+        await self._answer_to(lambda client: client.describe_cluster(request_timeout=PROBE_TIMEOUT_S))
 
     async def one(self, ask: Callable[[AdminClient], Future[ResultT]]) -> ResultT:
         """The answer to a call that has one: `await admin.one(lambda client: client.describe_cluster())`. KafkaFailure when it fails."""
-        try:
-            return await asyncio.wrap_future(ask(self.client))
-        except KafkaException as problem:
-            raise KafkaFailure.of_exception(problem) from None
+        await self._reachability.check()
+        return await self._reachability.unless_lost(self._answer_to(ask))
 
     async def each(
         self, ask: Callable[[AdminClient], Mapping[KeyT, Future[ResultT]]]
     ) -> dict[KeyT, ResultT | KafkaFailure]:
         """The answers to a call that has several, failures among them."""
+        await self._reachability.check()
         futures = ask(self.client)
-        answers = await asyncio.gather(*map(asyncio.wrap_future, futures.values()), return_exceptions=True)
+        answers = await self._reachability.unless_lost(
+            asyncio.gather(*map(asyncio.wrap_future, futures.values()), return_exceptions=True)
+        )
         return {key: _answer(answer) for key, answer in zip(futures, answers, strict=True)}
 
-    async def metadata(self, topic: str | None = None) -> ClusterMetadata:
-        """Brokers, topics and partitions. It blocks in librdkafka, so it runs on a thread."""
+    async def metadata(self) -> ClusterMetadata:
+        """Brokers, and all topics with their partitions. It blocks in librdkafka, so it runs on a thread."""
+        await self._reachability.check()
         try:
-            return await asyncio.to_thread(self.client.list_topics, topic, REQUEST_TIMEOUT_S)
+            return await self._reachability.unless_lost(
+                asyncio.to_thread(self.client.list_topics, None, METADATA_TIMEOUT_S)
+            )
+        except KafkaException as problem:
+            raise KafkaFailure.of_exception(problem) from None
+
+    async def _answer_to(self, ask: Callable[[AdminClient], Future[ResultT]]) -> ResultT:
+        try:
+            return await asyncio.wrap_future(ask(self.client))
         except KafkaException as problem:
             raise KafkaFailure.of_exception(problem) from None
 

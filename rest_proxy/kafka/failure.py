@@ -10,12 +10,14 @@ from confluent_kafka import KafkaError, KafkaException
 class KafkaFailure(Exception):
     """An error of the cluster or of the way to it. `code` is Kafka's number; negative ones are librdkafka's own."""
 
-    def __init__(self, code: int, name: str, message: str, *, retriable: bool) -> None:
+    def __init__(self, code: int, name: str, message: str, *, retriable: bool, about: str = "") -> None:
         super().__init__(message)
         self.code = code
         self.name = name
         self.message = message
         self.retriable = retriable
+        self.about = about
+        """What the message does not name."""
 
     @classmethod
     def of(cls, error: KafkaError) -> Self:

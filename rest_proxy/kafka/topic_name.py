@@ -9,6 +9,10 @@ from rest_proxy.kafka.failure import KafkaFailure
 
 INVALID_TOPIC: Final = 17
 
+TOPIC_NAME_RULE: Final = (
+    "A name has 1 to 249 letters, digits, dots, underscores and hyphens, and is neither '.' nor '..'."
+)
+
 _LEGAL: Final = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
 
 

@@ -82,7 +82,14 @@ const tryForm = (method, path, operation) => {
   const content = operation.requestBody && operation.requestBody.content;
   const type = make("select", {}, ...Object.keys(content || {}).map(each => make("option", {textContent: each})));
   const body = make("textarea", {rows: 5, placeholder: "Body"});
-  if (content && method !== "GET") form.append(make("p", {}, type), body);
+  const begin = () => { const {example} = content[type.value]; body.value = example ? pretty(example) : ""; };
+  type.onchange = begin;
+  if (content && method !== "GET") { form.append(make("p", {}, "Content-Type ", type), body); begin(); }
+  if (content && method === "GET")
+    form.append(make("p", {textContent: "Browsers send no body with GET, which this path needs: ask with curl -X GET -d …"}));
+  const good = Object.entries(operation.responses).find(([status, each]) => status < "300" && each.content);
+  const accept = make("select", {}, ...Object.keys(good ? good[1].content : {}).map(each => make("option", {textContent: each})));
+  if (accept.options.length > 1) form.append(make("p", {}, "Accept ", accept));
   const answer = make("pre", {hidden: true});
   form.append(make("p", {}, make("button", {textContent: "Send"})), answer);
   form.onsubmit = async event => {
@@ -94,6 +101,7 @@ const tryForm = (method, path, operation) => {
       else if (input.value && each.in === "header") headers[each.name] = input.value;
       else if (input.value) query.append(each.name, input.value);
     }
+    if (accept.value) headers.accept = accept.value;
     const options = {method, headers};
     if (content && method !== "GET" && body.value) {
       headers["content-type"] = type.value;

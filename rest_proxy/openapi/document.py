@@ -23,7 +23,11 @@ API_VERSION: Final = "3"
 """Of the newest API that is described, not of the service: clients need not care for that."""
 
 _ERROR: Final[dict[str, Schema]] = {"Error": answered({"error_code": INT32, "message": TEXT})}
+_READY: Final = Content(answered({"ready": {"type": "boolean"}}), (JSON_TYPE,))
+_HEALTH: Final = Content(answered({"healthy": {"type": "boolean"}, "status": {"type": "object"}}), (JSON_TYPE,))
 _SERVICE: Final = (
+    Operation("GET", "/_health", "Service", "Tell whether Kafka answers, and why not", {200: _HEALTH, 503: _HEALTH}),
+    Operation("GET", "/status/ready", "Service", "Tell whether requests would be served", {200: _READY, 503: _READY}),
     Operation("GET", "/metrics", "Service", "Tell metrics to Prometheus", {200: Content(TEXT, ("text/plain",))}),
     Operation("GET", "/openapi.json", "Service", "This document", {200: Content({"type": "object"}, (JSON_TYPE,))}),
     Operation("GET", "/docs", "Service", "This document for people", {200: Content(TEXT, ("text/html",))}),
@@ -31,10 +35,12 @@ _SERVICE: Final = (
 
 
 def routes(proxy: Proxy) -> Iterator[Route]:
-    text = orjson.dumps(document(proxy.settings))
+    described = document(proxy.settings)
 
-    async def tell(_request: Request) -> Response:
-        return Response(text, media_type=JSON_TYPE)
+    async def tell(request: Request) -> Response:
+        # Generators of clients want to know where the service is, which depends on who asks.
+        servers = [{"url": proxy.origins.of(request)}]
+        return Response(orjson.dumps({**described, "servers": servers}), media_type=JSON_TYPE)
 
     async def show(_request: Request) -> Response:
         return Response(PAGE, media_type="text/html")

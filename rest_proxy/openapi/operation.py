@@ -35,9 +35,21 @@ class Content:
 
     schema: Schema
     types: tuple[str, ...]
+    example: Any = None
 
     def described(self) -> dict[str, Any]:
-        return {media_type: {"schema": self.schema} for media_type in self.types}
+        shown = {} if self.example is None else {"example": self.example}
+        return {media_type: {"schema": self.schema, **shown} for media_type in self.types}
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """A body whose shape depends on its type."""
+
+    parts: tuple[Content, ...]
+
+    def described(self) -> dict[str, Any]:
+        return {media_type: shape for part in self.parts for media_type, shape in part.described().items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +77,7 @@ class Operation:
     errors: frozenset[int] = frozenset()
     error_types: tuple[str, ...] = ("application/json",)
     parameters: tuple[Parameter, ...] = ()
-    body: Content | None = None
+    body: Content | Contents | None = None
     needs_body: bool = field(default=True, kw_only=True)
 
     def described(self) -> dict[str, Any]:

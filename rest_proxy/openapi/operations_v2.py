@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from rest_proxy.openapi.operation import Content, Operation, Parameter
-from rest_proxy.openapi.schema import FLAG, INT64, TEXT, Schema, list_of, one_of, ref
+from rest_proxy.formats.schema_choice import AVRO, BINARY, JSONSCHEMA, PROTOBUF
+from rest_proxy.formats.schema_choice import JSON as JSON_FORMAT
+from rest_proxy.openapi.operation import Content, Contents, Operation, Parameter
+from rest_proxy.openapi.schema import FLAG, INT32, INT64, TEXT, Schema, list_of, one_of, ref
+from rest_proxy.openapi.shapes_v2 import records_to_produce
 from rest_proxy.v2.media import EMBEDDED_TYPES, V2
 
 JSON: Final = "application/json"
@@ -23,6 +26,10 @@ _INSTANCE: Final = "/consumers/{group}/instances/{instance}"
 _EMPTY: Final[Schema] = {"type": "object", "maxProperties": 0}
 
 _TIMEOUT: Final = Parameter("timeout", INT64, "Milliseconds to wait for the first record.")
+_REQUEST_ID: Final = Parameter(
+    "X-Request-ID", TEXT, "A name for the request, which its answer and the log repeat.", "header"
+)
+_LIMIT: Final = Parameter("limit", INT32, "Records after which the answer ends.")
 _MAX_BYTES: Final = Parameter("max_bytes", INT64, "Bytes of keys and values after which the answer ends.")
 _INCLUDE: Final = Parameter(
     "include",
@@ -31,8 +38,36 @@ _INCLUDE: Final = Parameter(
 )
 _ASYNC: Final = Parameter("async", FLAG, "Answer before the group's coordinator has.")
 _START: Final = (
-    Parameter("offset", TEXT, "Where to begin: a number, `beginning` or `end`. Either this or a timestamp is needed."),
-    Parameter("timestamp", TEXT, "When to begin: a date such as 2026-01-31T12:00:00Z, or milliseconds since 1970."),
+    Parameter(
+        "offset",
+        TEXT,
+        "Where to begin: a number, `beginning` (`earliest`) or `end` (`latest`). Either this or a timestamp is needed.",
+    ),
+    Parameter(
+        "timestamp",
+        TEXT,
+        "When to begin: a date such as 2026-01-31 or 2026-01-31T12:00:00Z, or milliseconds since 1970.",
+    ),
+)
+
+
+_AVRO: Final = '{"type": "record", "name": "Reading", "fields": [{"name": "celsius", "type": "int"}]}'
+_PROTOBUF: Final = 'syntax = "proto3"; message Reading { int32 celsius = 1; }'
+_SCHEMA_OF_JSON: Final = '{"type": "object", "properties": {"celsius": {"type": "integer"}}}'
+_READING: Final = [{"value": {"celsius": 21}}]
+_PRODUCE_EXAMPLES: Final = {
+    BINARY: {"records": [{"key": "a2V5", "value": "dmFsdWU="}]},
+    JSON_FORMAT: {"records": [{"key": "key", "value": {"any": "JSON"}}]},
+    AVRO: {"value_schema": _AVRO, "records": _READING},
+    JSONSCHEMA: {"value_schema": _SCHEMA_OF_JSON, "records": _READING},
+    PROTOBUF: {"value_schema": _PROTOBUF, "records": _READING},
+}
+# A shape for each type: generators of clients name their functions by them.
+_RECORDS_TO_PRODUCE: Final = Contents(
+    tuple(
+        Content(ref(records_to_produce(form)), (EMBEDDED_TYPES[form],), example)
+        for form, example in _PRODUCE_EXAMPLES.items()
+    )
 )
 
 
@@ -52,7 +87,8 @@ def _produce(path: str, summary: str) -> Operation:
         {200: answer, 401: denied, 403: denied},
         WRITE_ERRORS - {401, 403},
         (V2, JSON),
-        body=Content(ref("RecordsToProduce"), RECORD_TYPES),
+        (_REQUEST_ID,),
+        body=_RECORDS_TO_PRODUCE,
     )
 
 
@@ -65,9 +101,10 @@ def _consumer(
     parameters: tuple[Parameter, ...] = (),
     *,
     needs_body: bool = True,
+    example: Any = None,
 ) -> Operation:
     answers = {204: None} if answer is None else {200: Content(answer, CONSUMER_TYPES)}
-    given = None if body is None else Content(body, CONSUMER_TYPES)
+    given = None if body is None else Content(body, (V2,), example)
     return Operation(
         method,
         path,
@@ -83,7 +120,15 @@ def _consumer(
 
 
 OPERATIONS: Final = (
-    _read("/", "Tell that somebody is there", _EMPTY, "Service"),
+    Operation(
+        "GET",
+        "/",
+        "Service",
+        "Tell that somebody is there; browsers are led to the page for people",
+        {200: Content(_EMPTY, ANSWER_TYPES), 303: None},
+        frozenset({406}),
+        (V2, JSON),
+    ),
     Operation("POST", "/", "Service", "The same", {200: Content(_EMPTY, ANSWER_TYPES)}, frozenset({406}), (V2, JSON)),
     _read("/brokers", "List the ids of brokers", ref("Brokers"), "Brokers (v2)"),
     _read("/topics", "List the names of topics", ref("TopicNames")),
@@ -98,10 +143,10 @@ OPERATIONS: Final = (
         f"{_PARTITION}/records",
         "Records (v2)",
         "Read records of a partition from any place on, without a consumer instance",
-        {200: Content(ref("PartitionRecords"), (*RECORD_TYPES, V2, JSON))},
+        {200: Content(ref("PartitionRecords"), (JSON, *RECORD_TYPES, "application/vnd.kafka.string.v2+json", V2))},
         READ_ERRORS,
         (V2, JSON),
-        (*_START, _TIMEOUT, _MAX_BYTES),
+        (*_START, _TIMEOUT, _LIMIT, _MAX_BYTES),
     ),
     _consumer(
         "POST",
@@ -110,9 +155,17 @@ OPERATIONS: Final = (
         ref("Instance"),
         ref("InstanceChoice"),
         needs_body=False,
+        example={"name": "reader", "format": "json", "auto.offset.reset": "earliest"},
     ),
     _consumer("DELETE", _INSTANCE, "Close an instance: it leaves its group", None),
-    _consumer("POST", f"{_INSTANCE}/subscription", "Subscribe to topics", None, ref("Subscription")),
+    _consumer(
+        "POST",
+        f"{_INSTANCE}/subscription",
+        "Subscribe to topics",
+        None,
+        ref("Subscription"),
+        example={"topics": ["readings"]},
+    ),
     _consumer("GET", f"{_INSTANCE}/subscription", "List the subscribed topics", ref("SubscribedTopics")),
     _consumer("DELETE", f"{_INSTANCE}/subscription", "Unsubscribe from all topics", None),
     _consumer("POST", f"{_INSTANCE}/assignments", "Choose partitions, without a group", None, ref("PartitionChoice")),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
+from rest_proxy.formats.schema_choice import AUTO
 from rest_proxy.openapi.operation import Content, Operation, Parameter
 from rest_proxy.openapi.schema import FLAG, INT32, INT64, TEXT, Schema, list_of, one_of, ref
 from rest_proxy.streams.framing import Framing
@@ -30,13 +31,27 @@ _OFFSET_TYPE: Final = Parameter("offset_type", one_of("earliest_and_latest"), "W
 _ACL_PATTERN: Final = tuple(
     Parameter(name, TEXT, "Rules that have this; the words may be ANY.") for name in sorted(ACL_MEMBERS)
 )
+_FORMATS: Final = one_of(AUTO.upper(), *TYPES)
+_STREAMED: Final[Schema] = {
+    "type": "string",
+    "description": "Many objects: one in each line, or in the data of each event.",
+    "contentMediaType": "application/json",
+    "contentSchema": ref("StreamedRecord"),
+}
+_RECORD_EXAMPLE: Final = {"key": {"type": "STRING", "data": "key"}, "value": {"type": "JSON", "data": {"any": "JSON"}}}
 _STREAM: Final = (
-    Parameter("from", TEXT, "Where to begin: `beginning`, `end`, an offset, a date, or the id of an event."),
+    Parameter(
+        "from",
+        TEXT,
+        "Where to begin: `beginning` (`earliest`), `end` (`latest`), an offset, a date, or the id of an event.",
+    ),
     Parameter("partition", list_of(INT32), "Partitions to read; all when it is not given."),
-    Parameter("key", TEXT, "Records with this key alone."),
+    Parameter(
+        "key", TEXT, "Records with this key alone, as key_format has it: `a` is the JSON string, too, and 1 the number."
+    ),
     Parameter("limit", INT64, "End after so many records."),
-    Parameter("key_format", one_of(*TYPES), "How to show keys."),
-    Parameter("value_format", one_of(*TYPES), "How to show values."),
+    Parameter("key_format", _FORMATS, "How to show keys. AUTO: by their schema, else as JSON, text or base64."),
+    Parameter("value_format", _FORMATS, "How to show values. AUTO: by their schema, else as JSON, text or base64."),
     Parameter("group", TEXT, "Read as a member of this consumer group."),
     Parameter("Last-Event-ID", TEXT, "The last event that the client has seen.", "header"),
 )
@@ -47,9 +62,15 @@ def _read(path: str, tag: str, summary: str, shape: str, *parameters: Parameter)
 
 
 def _write(
-    method: str, path: str, tag: str, summary: str, body: str | None, answers: dict[int, Schema | None]
+    method: str,
+    path: str,
+    tag: str,
+    summary: str,
+    body: str | None,
+    answers: dict[int, Schema | None],
+    example: Any = None,
 ) -> Operation:
-    given = None if body is None else Content(ref(body), JSON)
+    given = None if body is None else Content(ref(body), JSON, example)
     told = {status: None if schema is None else Content(schema, JSON) for status, schema in answers.items()}
     return Operation(method, path, tag, summary, told, WRITE_ERRORS, JSON, body=given)
 
@@ -112,21 +133,7 @@ _CONFIGS: Final = (
         f"{_CLUSTER}/brokers/-/configs", "Broker configs", "List the configs of all brokers", "KafkaBrokerConfigList"
     ),
     *_configs(f"{_BROKER}/configs", "Broker configs", "KafkaBrokerConfig"),
-    _read(
-        f"{_CLUSTER}/broker-configs",
-        "Broker configs",
-        "List what is set for all brokers at once",
-        "KafkaClusterConfigList",
-    ),
-    _read(
-        f"{_CLUSTER}/broker-configs/{{name}}",
-        "Broker configs",
-        "Tell one config that is set for all brokers",
-        "KafkaClusterConfig",
-    ),
-    _refused("POST", f"{_CLUSTER}/broker-configs:alter", "Broker configs", "Change configs of all brokers at once"),
-    _refused("PUT", f"{_CLUSTER}/broker-configs/{{name}}", "Broker configs", "Set a config of all brokers"),
-    _refused("DELETE", f"{_CLUSTER}/broker-configs/{{name}}", "Broker configs", "Reset a config of all brokers"),
+    *_configs(f"{_CLUSTER}/broker-configs", "Configs of all brokers", "KafkaClusterConfig"),
 )
 _GROUPS: Final = (
     _read(f"{_CLUSTER}/consumer-groups", "Consumer groups", "List consumer groups", "KafkaConsumerGroupList"),
@@ -181,6 +188,7 @@ _RECORDS: Final = (
         "Write records, one JSON object after the other, and get a receipt for each while the rest is sent",
         "Record",
         {200: ref("Receipt")},
+        _RECORD_EXAMPLE,
     ),
     _write(
         "POST",
@@ -189,13 +197,14 @@ _RECORDS: Final = (
         "Write a few records",
         "RecordBatch",
         {207: ref("BatchReceipts")},
+        {"entries": [{"id": "1", **_RECORD_EXAMPLE}]},
     ),
     Operation(
         "GET",
         f"{_TOPIC}/records",
         "Records",
         "Read records as they come: one JSON object a line, or server-sent events",
-        {200: Content(ref("StreamedRecord"), tuple(framing.value for framing in Framing))},
+        {200: Content(_STREAMED, tuple(framing.value for framing in Framing))},
         READ_ERRORS,
         JSON,
         _STREAM,

@@ -44,9 +44,9 @@ def nullable(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-def answered(members: Mapping[str, Schema]) -> Schema:
-    """An object of an answer: all its members are there. Others may join them in time."""
-    return {"type": "object", "properties": dict(members), "required": list(members)}
+def answered(members: Mapping[str, Schema], sometimes: Mapping[str, Schema] | None = None) -> Schema:
+    """An object of an answer: all its members are there, but for some that may be. Others may join them in time."""
+    return {"type": "object", "properties": {**members, **(sometimes or {})}, "required": list(members)}
 
 
 def asked(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rest_proxy.formats.schema_choice import BINARY
 from rest_proxy.openapi.schema import (
     ANYTHING,
     BASE64,
@@ -33,6 +34,14 @@ _RECORD: Final = {"topic": TEXT, "key": ANYTHING, "value": ANYTHING, "partition"
 # Producers may leave a timestamp away, and then there is none.
 _TIMESTAMP: Final[Schema] = nullable({"type": "integer"})
 
+_DATA: Final = {form: nullable(BASE64) if form == BINARY else ANYTHING for form in EMBEDDED_FORMATS}
+
+
+def records_to_produce(form: str) -> str:
+    """The name of the shape."""
+    return f"{form.capitalize()}RecordsToProduce"
+
+
 SHAPES: Final[dict[str, Schema]] = {
     "Brokers": answered({"brokers": list_of(INT32)}),
     "TopicNames": list_of(TEXT),
@@ -43,15 +52,18 @@ SHAPES: Final[dict[str, Schema]] = {
     "Partitions": list_of(ref("Partition")),
     "Topic": answered({"name": TEXT, "configs": map_of(nullable(TEXT)), "partitions": ref("Partitions")}),
     "PartitionOffsets": answered({"beginning_offset": INT64, "end_offset": INT64}),
-    "RecordsToProduce": asked(
-        {"records": list_of(asked({}, {"key": ANYTHING, "value": ANYTHING, "partition": nullable(INT32)}), minItems=1)},
-        {
-            "key_schema": nullable(TEXT),
-            "key_schema_id": nullable(INT32),
-            "value_schema": nullable(TEXT),
-            "value_schema_id": nullable(INT32),
-        },
-    ),
+    **{
+        records_to_produce(form): asked(
+            {"records": list_of(asked({}, {"key": data, "value": data, "partition": nullable(INT32)}), minItems=1)},
+            {
+                "key_schema": nullable(TEXT),
+                "key_schema_id": nullable(INT32),
+                "value_schema": nullable(TEXT),
+                "value_schema_id": nullable(INT32),
+            },
+        )
+        for form, data in _DATA.items()
+    },
     "ProducedRecords": answered(
         {
             "offsets": list_of(
@@ -100,5 +112,10 @@ SHAPES: Final[dict[str, Schema]] = {
             "properties": {**_RECORD, "timestamp": _TIMESTAMP, "headers": _HEADERS},
         }
     ),
-    "PartitionRecords": list_of(answered({**_RECORD, "timestamp": {"type": "integer"}, "headers": _HEADERS})),
+    "PartitionRecords": list_of(
+        {
+            **answered({**_RECORD, "timestamp": {"type": "integer"}, "headers": _HEADERS}),
+            "description": "key_type and value_type tell the format where the reader has left it open: application/json.",
+        }
+    ),
 }

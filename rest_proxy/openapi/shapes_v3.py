@@ -128,6 +128,7 @@ _RESOURCES: Final[dict[str, dict[str, Schema]]] = {
     "KafkaAcl": {"cluster_id": TEXT, **_ACL},
 }
 _NEVER_LISTED: Final = frozenset({"KafkaConsumerGroupLagSummary", "KafkaPartitionWithOffsets"})
+_MOMENT: Final[Schema] = {"type": "string", "format": "date-time"}
 _DATA: Final = asked(
     {"data": ANYTHING},
     {
@@ -145,9 +146,11 @@ _RECORD: Final = {
     "headers": list_of(_HEADER),
     "key": nullable(ref("RecordData")),
     "value": nullable(ref("RecordData")),
-    "timestamp": {"type": "string", "format": "date-time"},
+    "timestamp": _MOMENT,
 }
 _WRITTEN: Final = {**_PLACE, "offset": _SIGNED}
+_TOLD: Final = {"timestamp": _MOMENT, "key": ref("WrittenData"), "value": ref("WrittenData")}
+"""What receipts have as far as there is something to tell."""
 _SHOWN: Final = nullable(answered({"type": one_of(*TYPES), "data": ANYTHING}))
 _CHANGES: Final = list_of(asked({"name": NAME}, {"value": nullable(TEXT), "operation": _OPERATION}))
 
@@ -198,12 +201,19 @@ SHAPES: Final[dict[str, Schema]] = {
             )
         }
     ),
-    "Receipt": {"anyOf": [answered({"error_code": INT32, **_WRITTEN}), ref("Error")]},
+    "WrittenData": answered(
+        {"type": one_of(*TYPES), "size": _SIGNED},
+        {"subject": NAME, "schema_id": INT32, "schema_version": INT32},
+    ),
+    "Receipt": {"anyOf": [answered({"error_code": INT32, **_WRITTEN}, _TOLD), ref("Error")]},
     "BatchReceipts": answered(
         {
-            "successes": list_of(answered({"id": TEXT, **_WRITTEN})),
+            "successes": list_of(answered({"id": TEXT, **_WRITTEN}, _TOLD)),
             "failures": list_of(answered({"id": TEXT, "error_code": INT32, "message": TEXT})),
         }
     ),
-    "StreamedRecord": answered({"partition_id": INT32, "offset": INT64, "key": _SHOWN, "value": _SHOWN}),
+    "StreamedRecord": answered(
+        {"partition_id": INT32, "offset": INT64, "key": _SHOWN, "value": _SHOWN},
+        {"timestamp": _MOMENT, "headers": list_of(_HEADER)},
+    ),
 }

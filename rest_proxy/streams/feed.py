@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Final
 
 from confluent_kafka import Message
@@ -50,6 +50,8 @@ class Feed:
     def __init__(self) -> None:
         self.positions: Positions = {}
         """Where the next chunk begins."""
+        self.partitions: frozenset[int] = frozenset()
+        """All that the topic is known to have, whether they are followed or not."""
         self.failure: KafkaFailure | None = None
         self.followers = 0
         self._chunks: deque[Chunk] = deque()
@@ -80,6 +82,11 @@ class Feed:
         self.positions = after
         self._wake()
 
+    def learn(self, partitions: Iterable[int]) -> None:
+        """What partitions the topic has; news of more reach those who wait."""
+        self.partitions = frozenset(partitions)
+        self._wake()
+
     def fail(self, failure: KafkaFailure) -> None:
         self.failure = failure
         self._wake()
@@ -90,13 +97,16 @@ class Feed:
             return None
         return self._first
 
-    async def next(self, number: int) -> Chunk | None:
-        """Waits for a chunk; None when it is gone already. KafkaFailure when no more will come."""
-        while number >= self._first + len(self._chunks):
+    async def next(self, number: int, known: Set[int] | None) -> Chunk | None:
+        """Waits for a chunk. None when it is gone already, or when the topic has more partitions than are known. KafkaFailure when no
+        more will come."""
+        while number >= self._first and (known is None or self.partitions <= known):
+            if number < self._first + len(self._chunks):
+                return self._chunks[number - self._first]
             if self.failure is not None:
                 raise self.failure
             await self._arrived.wait()
-        return None if number < self._first else self._chunks[number - self._first]
+        return None
 
     def _is_full(self) -> bool:
         return self._kept_bytes > KEPT_MAX_BYTES or self._kept_records > KEPT_MAX_RECORDS

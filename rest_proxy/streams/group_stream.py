@@ -14,8 +14,9 @@ from rest_proxy.formats.formats import Formats
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.kafka.threads import Threads
 from rest_proxy.streams.live_stream import HEARTBEAT_S, Wish
+from rest_proxy.streams.polling import poll
 from rest_proxy.streams.positions import Positions
-from rest_proxy.streams.readers import FETCH_AGAIN_MS, FETCHED_MAX_KB, READ_MAX_RECORDS
+from rest_proxy.streams.readers import FETCH_AGAIN_MS, FETCHED_MAX_KB
 from rest_proxy.streams.stream_answer import StreamAnswer
 
 POLL_S: Final = 0.2
@@ -26,6 +27,8 @@ GROUP_MEMBER: Final[Mapping[str, Any]] = {
     "allow.auto.create.topics": False,
     "queued.max.messages.kbytes": FETCHED_MAX_KB,
     "fetch.queue.backoff.ms": FETCH_AGAIN_MS,
+    # How soon the group learns of partitions that are added to the topic.
+    "topic.metadata.refresh.interval.ms": 5_000,
 }
 
 _TAKEN_AWAY: Final = frozenset({"ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "_STATE"})
@@ -66,7 +69,7 @@ class GroupStream(StreamAnswer):
         consumer.subscribe([self._wish.topic])
         idle_s = 0.0
         while self._left != 0:
-            self._polling = asyncio.ensure_future(self._threads.run(_poll, consumer))
+            self._polling = asyncio.ensure_future(self._threads.run(poll, consumer, POLL_S))
             # The thread has the consumer until it returns, even when nobody waits any more.
             messages = self._passed(await asyncio.shield(self._polling))
             idle_s = 0.0 if messages else idle_s + POLL_S
@@ -103,7 +106,7 @@ class GroupStream(StreamAnswer):
             if len(wanted) == self._left:
                 break
             positions[message.partition() or 0] = (message.offset() or 0) + 1
-            if self._wish.key is None or message.key() == self._wish.key:
+            if self._wish.keys is None or message.key() in self._wish.keys:
                 wanted.append(message)
         if self._left is not None:
             self._left -= len(wanted)
@@ -116,8 +119,3 @@ class GroupStream(StreamAnswer):
         except KafkaFailure as failure:
             if failure.name not in _TAKEN_AWAY:
                 raise
-
-
-def _poll(consumer: Consumer) -> list[Message]:
-    first = consumer.poll(POLL_S)
-    return [] if first is None else [first, *consumer.consume(READ_MAX_RECORDS, 0)]

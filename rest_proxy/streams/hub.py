@@ -11,18 +11,20 @@ from typing import Any, Final
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
 from barnabas.kernel.settings import Settings
-from rest_proxy.kafka.client_settings import CONSUMER, client_settings
+from rest_proxy.kafka.client_settings import CONSUMER, ONE_OF_MANY, client_settings
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.kafka.threads import Threads
 from rest_proxy.streams.feed import Feed
 from rest_proxy.streams.offsets import Offsets
+from rest_proxy.streams.polling import poll
 from rest_proxy.streams.positions import Positions
-from rest_proxy.streams.readers import METADATA_TIMEOUT_S, NO_GROUP, READ_MAX_RECORDS
+from rest_proxy.streams.readers import METADATA_TIMEOUT_S, NO_GROUP
 
 POLL_S: Final = 0.2
 """The longest wait of a thread for records; when one comes the poll returns at once."""
-CHECK_S: Final = 5.0
-"""How often topics are asked for: librdkafka waits patiently for one that has been deleted to come back."""
+CHECK_S: Final = 3.0
+"""How often topics are asked for: librdkafka waits patiently for one that has been deleted to come back, and reads no partitions that
+it was not told of."""
 FETCHED_MAX_KB: Final = 8_192
 FETCH_WAIT_MS: Final = 500
 
@@ -34,7 +36,7 @@ class Hub:
 
     def __init__(self, settings: Settings, threads: Threads, offsets: Offsets) -> None:
         own = {**NO_GROUP, "queued.max.messages.kbytes": FETCHED_MAX_KB, "fetch.wait.max.ms": FETCH_WAIT_MS}
-        self._settings: Mapping[str, Any] = client_settings(settings, CONSUMER, own)
+        self._settings: Mapping[str, Any] = {**client_settings(settings, CONSUMER, ONE_OF_MANY), **own}
         self._threads = threads
         self._offsets = offsets
         self._feeds: dict[str, Feed] = {}
@@ -90,15 +92,14 @@ class Hub:
             self._spread(await self._threads.run(self._poll))
             if self._left:
                 await self._change()
-            if monotonic() - checked_s > CHECK_S:
+            if monotonic() - checked_s > CHECK_S and (self._checking is None or self._checking.done()):
                 checked_s = monotonic()
                 self._checking = asyncio.ensure_future(self._check())
         await self._change()
 
     def _poll(self) -> list[Message]:
         assert self._consumer is not None, "somebody follows"
-        first = self._consumer.poll(POLL_S)
-        return [] if first is None else [first, *self._consumer.consume(READ_MAX_RECORDS, 0)]
+        return poll(self._consumer, POLL_S)
 
     def _spread(self, messages: Iterable[Message]) -> None:
         """To each feed what belongs to it."""
@@ -126,7 +127,7 @@ class Hub:
     async def _check(self) -> None:
         for topic, feed in list(self._feeds.items()):
             try:
-                await self._offsets.partitions(topic)
+                feed.learn(await self._offsets.partitions(topic))
             except KafkaFailure as failure:
                 # Kafka's own numbers are answers of the cluster; others mean that it cannot be reached.
                 if failure.code > 0 and (failure.code == KafkaError.UNKNOWN_TOPIC_OR_PART or not failure.retriable):

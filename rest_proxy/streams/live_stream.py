@@ -26,8 +26,8 @@ RETRY_S: Final = 1.0
 
 _PASSING: Final = frozenset({"_ALL_BROKERS_DOWN", "_RESOLVE", "_TIMED_OUT", "_TRANSPORT"})
 """The cluster cannot be reached: streams wait for it."""
-_GONE: Final = "_AUTO_OFFSET_RESET"
-"""What was to be read has been deleted."""
+_GONE: Final = frozenset({"_AUTO_OFFSET_RESET", "UNKNOWN_TOPIC_OR_PART"})
+"""What was to be read has been deleted, perhaps with its topic, of which there may be a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,11 @@ class Wish:
     topic: str
     form: RecordForm
     framing: Framing
-    key: bytes | None = None
-    limit: int | None = None
+    keys: frozenset[bytes] | None
+    """Of which a record must have one."""
+    limit: int | None
+    whole: bool
+    """All partitions, those too that the topic is given later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,9 @@ class LiveStream(StreamAnswer):
         self._left = wish.limit
         self._feed: Feed | None = None
         self._number = 0
+
+    def opening(self) -> bytes:
+        return self._framing.opening(self._positions)
 
     async def bodies(self) -> AsyncIterator[bytes]:
         while self._left != 0:
@@ -112,15 +118,17 @@ class LiveStream(StreamAnswer):
     async def _followed(self, feed: Feed) -> bytes:
         try:
             async with asyncio.timeout(HEARTBEAT_S):
-                chunk = await feed.next(self._number)
+                chunk = await feed.next(self._number, self._positions.keys() if self._wish.whole else None)
         except TimeoutError:
             return self._wish.framing.heartbeat
         if chunk is None:
-            # The client was too slow: what comes next for it is on disk alone.
+            # The client was too slow, or there are partitions that it has seen nothing of: what comes next for it is on disk alone.
             self._leave()
+            if self._wish.whole:
+                self._positions = {**dict.fromkeys(sorted(feed.partitions), 0), **self._positions}
             return b""
         self._number += 1
-        if self._left is None and self._wish.key is None and self._positions == chunk.before:
+        if self._left is None and self._wish.keys is None and self._positions == chunk.before:
             self._positions = dict(chunk.after)
             return await chunk.body(self._wish.form, self._wish.framing, self._sources.formats)
         return await self._part(chunk)
@@ -141,12 +149,12 @@ class LiveStream(StreamAnswer):
         return self._body(wanted, [line_of[_place(message)] for message in wanted], chunk.after)
 
     def _wanted(self, messages: Iterable[Message]) -> list[Message]:
-        positions, key = self._positions, self._wish.key
+        positions, keys = self._positions, self._wish.keys
         found = [
             message
             for message in messages
             if (message.offset() or 0) >= positions.get(message.partition() or 0, _NEVER)
-            and (key is None or message.key() == key)
+            and (keys is None or message.key() in keys)
         ]
         return found if self._left is None else found[: self._left]
 
@@ -166,10 +174,25 @@ class LiveStream(StreamAnswer):
         self._leave()
         if failure.name in _PASSING:
             await asyncio.sleep(RETRY_S)
-        elif failure.name == _GONE:
-            self._move(await self._sources.offsets.earliest(self._wish.topic, self._positions))
+        elif failure.name in _GONE:
+            await self._move_to_what_is_there(failure)
         else:
             raise failure
+
+    async def _move_to_what_is_there(self, failure: KafkaFailure) -> None:
+        """A position beyond the end is one of an earlier topic of that name: everything in the new one is news."""
+        topic, offsets = self._wish.topic, self._sources.offsets
+        partitions = [each for each in await offsets.partitions(topic) if self._wish.whole or each in self._positions]
+        if not partitions:
+            raise failure
+        first, end = await offsets.earliest(topic, partitions), await offsets.latest(topic, partitions)
+        positions = {each: self._positions.get(each, 0) for each in partitions}
+        self._positions = {
+            each: max(offset, first[each]) if offset <= end[each] else first[each] for each, offset in positions.items()
+        }
+        if failure.name == "UNKNOWN_TOPIC_OR_PART":
+            # librdkafka may have heard of the deletion and not yet of the new topic.
+            await asyncio.sleep(RETRY_S)
 
 
 _NEVER: Final = 2**63

@@ -12,7 +12,7 @@ _MILLISECONDS: Final = re.compile("[0-9]{1,15}")
 
 
 def moment_ms(text: str) -> int | None:
-    """A date with its zone, or milliseconds since 1970; None for what is neither."""
+    """A date, with or without a time, or milliseconds since 1970; None for what is neither. Without a zone it is in UTC."""
     if _MILLISECONDS.fullmatch(text):
         return int(text)
     try:
@@ -20,6 +20,8 @@ def moment_ms(text: str) -> int | None:
         date = datetime.fromisoformat(text.replace(" ", "+"))
     except ValueError:
         return None
-    if date.tzinfo is None or date < EPOCH:
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    if date < EPOCH:
         return None
     return (date - EPOCH) // timedelta(milliseconds=1)

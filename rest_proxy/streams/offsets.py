@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from rest_proxy.kafka.admin import Admin
 from rest_proxy.kafka.admin_types import OffsetSpec
+from rest_proxy.kafka.descriptions import describe_topic
 from rest_proxy.kafka.partition_offsets import EARLIEST, LATEST, partition_offsets
 from rest_proxy.streams.positions import Positions
-from rest_proxy.v3.descriptions import describe_topic
 
 
 class Offsets:

@@ -12,8 +12,18 @@ ID_MAX_CHARACTERS: Final = 64 * 1024
 _ID: Final = re.compile(r"[0-9]{1,10}:[0-9]{1,19}(?:,[0-9]{1,10}:[0-9]{1,19})*")
 
 
-def event_id(positions: Positions) -> str:
-    return ",".join(f"{partition}:{offset}" for partition, offset in positions.items())
+def id_around(positions: Positions, partition: int) -> tuple[bytes, bytes]:
+    """The id of an event, before and behind the offset of one partition."""
+    before, after = b"", b""
+    seen = False
+    for number, offset in positions.items():
+        if number == partition:
+            before, seen = before + b"%d:" % number, True
+        elif seen:
+            after += b",%d:%d" % (number, offset)
+        else:
+            before += b"%d:%d," % (number, offset)
+    return before, after
 
 
 def parse_event_id(text: str) -> Positions | None:

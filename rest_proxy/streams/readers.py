@@ -11,14 +11,13 @@ from typing import Any, Final
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
 from barnabas.kernel.settings import Settings
-from rest_proxy.kafka.client_settings import CONSUMER, client_settings
+from rest_proxy.clients import Clients
+from rest_proxy.kafka.client_settings import CONSUMER, ONE_OF_MANY, client_settings
 from rest_proxy.kafka.failure import KafkaFailure
-from rest_proxy.kafka.threads import Threads
+from rest_proxy.streams.polling import poll
 
 READERS_MAX: Final = 8
 """Of one pool. Each has a few threads of librdkafka's."""
-READ_MAX_RECORDS: Final = 2_000
-"""Records that one read returns at most; there may be fewer in what librdkafka has fetched."""
 FETCHED_MAX_KB: Final = 2_048
 """What librdkafka fetches ahead for one consumer."""
 FETCH_WAIT_MS: Final = 50
@@ -66,7 +65,7 @@ class Reader:
         return self._place == (topic, positions)
 
     def read(self, topic: str, positions: Mapping[int, int], wait_s: float) -> Portion:
-        """Everything that has been fetched, as soon as there is something; nothing when all partitions end or the time is up."""
+        """A portion of what has been fetched, as soon as there is something; nothing when all partitions end or the time is up."""
         if not self.is_at(topic, positions):
             # Whoever is assigned a topic that it has not heard of looks for its leaders a second later.
             self._consumer.list_topics(topic, METADATA_TIMEOUT_S)
@@ -74,10 +73,8 @@ class Reader:
             self._ended.clear()
         self._place = None
         after = dict(positions)
-        first = self._consumer.poll(wait_s)
-        found = [] if first is None else [first, *self._consumer.consume(READ_MAX_RECORDS, 0)]
         try:
-            messages = [message for message in found if self._is_record(message, after)]
+            messages = [message for message in poll(self._consumer, wait_s) if self._is_record(message, after)]
         except KafkaFailure:
             self._consumer.unassign()
             raise
@@ -103,15 +100,21 @@ class Reader:
 class Readers:
     """A bounded number of readers, made when they are needed. Who reads on is given the reader that is there already."""
 
-    def __init__(self, settings: Settings, threads: Threads) -> None:
-        self._settings = client_settings(settings, CONSUMER, NO_GROUP)
-        self._threads = threads
+    def __init__(self, settings: Settings, clients: Clients) -> None:
+        self._settings = {**client_settings(settings, CONSUMER, ONE_OF_MANY), **NO_GROUP}
+        self._threads = clients.threads
+        self._reachability = clients.reachability
         self._idle: list[Reader] = []
         self._free = asyncio.Semaphore(READERS_MAX)
 
     async def read(self, topic: str, positions: Mapping[int, int], wait_s: float) -> Portion:
+        """KafkaFailure when it cannot be read, or when the cluster goes away."""
+        await self._reachability.check()
+        return await self._reachability.unless_lost(self._in_turn(topic, dict(positions), wait_s))
+
+    async def _in_turn(self, topic: str, positions: dict[int, int], wait_s: float) -> Portion:
         await self._free.acquire()
-        reading = asyncio.ensure_future(self._read(topic, dict(positions), wait_s))
+        reading = asyncio.ensure_future(self._read(topic, positions, wait_s))
         # Whoever waits may be cancelled; the thread still has the reader then.
         return await asyncio.shield(reading)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from confluent_kafka import Message
 
 from rest_proxy.formats.failure import Undecodable
 from rest_proxy.formats.formats import Formats
-from rest_proxy.formats.schema_choice import BINARY
+from rest_proxy.formats.schema_choice import AUTO, BINARY
 from rest_proxy.streams.record_headers import record_headers, shown_headers
 from rest_proxy.v3.receipts import iso_date
 
@@ -20,7 +20,7 @@ NO_TIMESTAMP: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class RecordForm:
-    """The formats of keys and of values. What cannot be read so is shown in base64; each says its type."""
+    """The formats of keys and of values; AUTO leaves it to each of them. What cannot be read so is shown in base64. Each says its type."""
 
     key: str
     value: str
@@ -37,63 +37,64 @@ class RecordForm:
             [(message.value(), each) for message, each in zip(messages, headers, strict=True)],
             False,
         )
-        dates = Dates()
+        times = Times()
         return [
-            _line(message, each, key, value, dates)
+            b'{"partition_id":%d,"offset":%d%b%b,"key":%b,"value":%b}'
+            % (
+                message.partition() or 0,
+                message.offset() or 0,
+                times.shown(message.timestamp()),
+                _shown_headers(each) if each else b"",
+                key,
+                value,
+            )
             for message, each, key, value in zip(messages, headers, keys, values, strict=True)
         ]
 
 
-class Dates:
-    """Dates of records, most of which came within the millisecond of the one before."""
+class Times:
+    """Timestamps of records, most of which came within the millisecond of the one before."""
 
-    __slots__ = ("_date", "_timestamp_ms")
+    __slots__ = ("_shown", "_timestamp")
 
     def __init__(self) -> None:
-        self._timestamp_ms = -1
-        self._date = ""
+        self._timestamp = NO_TIMESTAMP, 0
+        self._shown = b""
 
-    def date(self, timestamp_ms: int) -> str:
-        if timestamp_ms != self._timestamp_ms:
-            self._timestamp_ms = timestamp_ms
-            self._date = iso_date(timestamp_ms)
-        return self._date
+    def shown(self, timestamp: tuple[int, int]) -> bytes:
+        """Nothing for a record that has none."""
+        if timestamp != self._timestamp:
+            self._timestamp = kind, timestamp_ms = timestamp
+            self._shown = b"" if kind == NO_TIMESTAMP else f',"timestamp":"{iso_date(timestamp_ms)}"'.encode()
+        return self._shown
 
 
 _Data = tuple[bytes | None, Sequence[tuple[str, bytes | None]]]
 
 
-def _line(
-    message: Message,
-    headers: Sequence[tuple[str, bytes | None]],
-    key: dict[str, Any] | None,
-    value: dict[str, Any] | None,
-    dates: Dates,
-) -> bytes:
-    line: dict[str, Any] = {"partition_id": message.partition(), "offset": message.offset()}
-    kind, timestamp_ms = message.timestamp()
-    if kind != NO_TIMESTAMP:
-        line["timestamp"] = dates.date(timestamp_ms)
-    if headers:
-        line["headers"] = shown_headers(headers)
-    line["key"] = key
-    line["value"] = value
-    return orjson.dumps(line)
+def _shown_headers(headers: Sequence[tuple[str, bytes | None]]) -> bytes:
+    return b',"headers":' + orjson.dumps(shown_headers(headers))
 
 
-async def _shown(formats: Formats, form: str, data: Sequence[_Data], is_key: bool) -> list[dict[str, Any] | None]:
-    name = form.upper()
+async def _shown(formats: Formats, form: str, data: Sequence[_Data], is_key: bool) -> list[bytes]:
+    """Texts with their type."""
+    if form == AUTO:
+        return [_typed(found, text) for found, text in await formats.guessed(data, is_key=is_key)]
     try:
-        decoded = await formats.decode_all(form, data, is_key=is_key)
+        texts = await formats.texts(form, data, is_key=is_key)
     except Undecodable:
         return [await _shown_one(formats, form, each, is_key) for each in data]
-    return [None if each is None else {"type": name, "data": each} for each in decoded]
+    return [_typed(form, text) for text in texts]
 
 
-async def _shown_one(formats: Formats, form: str, data: _Data, is_key: bool) -> dict[str, Any] | None:
-    if data[0] is None:
-        return None
+async def _shown_one(formats: Formats, form: str, data: _Data, is_key: bool) -> bytes:
     try:
-        return {"type": form.upper(), "data": await formats.decode(form, *data, is_key=is_key)}
+        (text,) = await formats.texts(form, [data], is_key=is_key)
     except Undecodable:
-        return {"type": BINARY.upper(), "data": await formats.decode(BINARY, *data, is_key=is_key)}
+        form = BINARY
+        (text,) = await formats.texts(form, [data], is_key=is_key)
+    return _typed(form, text)
+
+
+def _typed(form: str, text: bytes | None) -> bytes:
+    return b"null" if text is None else b'{"type":"%b","data":%b}' % (form.upper().encode(), text)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from confluent_kafka import Message
@@ -16,33 +15,35 @@ from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from rest_proxy.formats.formats import Formats
+from rest_proxy.formats.schema_choice import AUTO, BINARY, STRING
 from rest_proxy.kafka.failure import KafkaFailure
-from rest_proxy.problems import PARTITION_NOT_FOUND, TOPIC_NOT_FOUND
+from rest_proxy.problems import OFFSET_OUT_OF_RANGE, PARTITION_NOT_FOUND, TOPIC_NOT_FOUND, not_acceptable
 from rest_proxy.proxy import Proxy
 from rest_proxy.streams.moment import moment_ms
 from rest_proxy.streams.offsets import Offsets
+from rest_proxy.streams.parameters import BEGINNING, END, SYNONYMS, check_parameters, number
 from rest_proxy.streams.readers import Readers
-from rest_proxy.streams.record_headers import record_headers, shown_headers
-from rest_proxy.v2.media import EMBEDDED_TYPES
+from rest_proxy.streams.record_list import readable
+from rest_proxy.v2.media import EMBEDDED_TYPES, V2
 from rest_proxy.v2.partition_number import partition_number
 
 BAD_REQUEST: Final = 400
 NOT_FOUND: Final = 404
-NOT_ACCEPTABLE: Final = 406
-OFFSET_OUT_OF_RANGE: Final = 40002
-NUMBER_MAX: Final = 2**63 - 1
 MS_PER_S: Final = 1000
+LIMIT_NONE: Final = 2**31
+"""More than one answer ever holds."""
+POLL_S: Final = 1.0
+"""How long one of the few readers may wait for records. Who waits for longer only looks whether there are any."""
+LOOK_AGAIN_S: Final = 0.1
+PARAMETERS: Final = ("limit", "max_bytes", "offset", "timeout", "timestamp")
 
-BEGINNING: Final = "beginning"
-END: Final = "end"
-
-_NUMBER: Final = re.compile("[0-9]{1,19}")
-_OFFERS: Final = [
-    Offer(media_type)
-    for text in (*EMBEDDED_TYPES.values(), "application/vnd.kafka.v2+json", "application/json")
-    if (media_type := parse_media_type(text)) is not None
-]
-_FORMATS: Final = {essence: form for form, essence in EMBEDDED_TYPES.items()}
+_FORMATS: Final = {
+    "application/json": AUTO,
+    V2: BINARY,
+    **{essence: form for form, essence in EMBEDDED_TYPES.items()},
+    f"application/vnd.kafka.{STRING}.v2+json": STRING,
+}
+_OFFERS: Final = [Offer(media_type) for text in _FORMATS if (media_type := parse_media_type(text)) is not None]
 
 
 def routes(proxy: Proxy) -> Iterator[Route]:
@@ -55,32 +56,46 @@ class PartitionRecords:
     def __init__(self, proxy: Proxy) -> None:
         self._formats: Formats = proxy.formats
         self._offsets = Offsets(proxy.clients.admin)
-        self._readers = Readers(proxy.settings, proxy.clients.threads)
+        self._readers = Readers(proxy.settings, proxy.clients)
+        self._stopping = proxy.stopping
         self._timeout_ms = proxy.settings.integer("consumer.request.timeout.ms")
+        self._timeout_max_ms = max(proxy.settings.integer("request.timeout.ms") // 2, self._timeout_ms)
         self._max_bytes = proxy.settings.integer("consumer.request.max.bytes")
 
     async def get(self, request: Request) -> Response:
         chosen = choose(request.headers.get("accept", ""), _OFFERS)
         if chosen is None:
-            raise HttpError(NOT_ACCEPTABLE, "HTTP 406 Not Acceptable")
-        form = _FORMATS.get(chosen.essence, "binary")
+            raise not_acceptable(_FORMATS)
+        check_parameters(request, PARAMETERS)
         topic, partition = request.path_value("topic"), partition_number(request)
-        timeout_ms = min(_number(request, "timeout", self._timeout_ms), self._timeout_ms)
+        timeout_ms = self._timeout(request)
+        limit = _number(request, "limit", LIMIT_NONE)
         max_bytes = min(_number(request, "max_bytes", self._max_bytes), self._max_bytes)
         await self._check(topic, partition)
         start = await self._start(request, topic, partition)
         messages = await self._read(topic, partition, start, timeout_ms)
-        records = await self._shown(form, _up_to(messages, max_bytes))
-        return Response(orjson.dumps(records), media_type=chosen.essence)
+        shown = await readable(self._formats, _FORMATS[chosen.essence], _up_to(messages[:limit], max_bytes))
+        return Response(orjson.dumps(shown), media_type=chosen.essence)
+
+    def _timeout(self, request: Request) -> int:
+        timeout_ms = _number(request, "timeout", self._timeout_ms)
+        if timeout_ms > self._timeout_max_ms:
+            raise HttpError(
+                BAD_REQUEST,
+                f"timeout={timeout_ms} is more than the {self._timeout_max_ms} ms that a read may wait "
+                "(half of request.timeout.ms); ask again when it is up",
+            )
+        return timeout_ms
 
     async def _start(self, request: Request, topic: str, partition: int) -> int:
         offset, timestamp = request.query_value("offset"), request.query_value("timestamp")
+        offset = SYNONYMS.get(offset, offset)
         if bool(offset) == bool(timestamp):
             raise HttpError(
                 BAD_REQUEST, "Say where to begin, either with offset=… (a number, beginning or end) or with timestamp=…"
             )
-        if _NUMBER.fullmatch(offset) and int(offset) <= NUMBER_MAX:
-            return int(offset)
+        if offset.isdecimal():
+            return number("offset", offset)
         if timestamp:
             moment = moment_ms(timestamp)
             if moment is None:
@@ -93,22 +108,34 @@ class PartitionRecords:
             return (await self._offsets.earliest(topic, [partition]))[partition]
         if offset == END:
             return (await self._offsets.latest(topic, [partition]))[partition]
-        raise HttpError(BAD_REQUEST, f"offset={offset!r} is neither a number nor {BEGINNING} nor {END}")
+        raise HttpError(
+            BAD_REQUEST, f"offset={offset!r} is neither a number nor {BEGINNING} (earliest) nor {END} (latest)"
+        )
 
     async def _read(self, topic: str, partition: int, start: int, timeout_ms: int) -> Sequence[Message]:
-        deadline = asyncio.get_running_loop().time() + timeout_ms / MS_PER_S
+        clock_s = asyncio.get_running_loop().time
+        deadline_s = clock_s() + timeout_ms / MS_PER_S
         positions = {partition: start}
         while True:
-            left_s = max(deadline - asyncio.get_running_loop().time(), 0.0)
+            left_s = max(deadline_s - clock_s(), 0.0)
             try:
-                portion = await self._readers.read(topic, positions, left_s)
+                portion = await self._readers.read(topic, positions, min(left_s, POLL_S))
             except KafkaFailure as failure:
                 if failure.name != "_AUTO_OFFSET_RESET":
                     raise
                 raise await self._out_of_range(topic, partition, start) from None
-            if portion.messages or left_s == 0:
+            if portion.messages or left_s == 0 or self._stopping.is_set():
                 return portion.messages
-            positions = portion.positions
+            positions = dict(portion.positions)
+            await self._wait(topic, partition, positions[partition], deadline_s)
+
+    async def _wait(self, topic: str, partition: int, position: int, deadline_s: float) -> None:
+        """Until there is something at a position, or the time is up."""
+        clock_s = asyncio.get_running_loop().time
+        while (left_s := deadline_s - clock_s()) > 0 and not self._stopping.is_set():
+            if (await self._offsets.latest(topic, [partition]))[partition] > position:
+                break
+            await asyncio.sleep(min(left_s, LOOK_AGAIN_S))
 
     async def _check(self, topic: str, partition: int) -> None:
         try:
@@ -130,27 +157,6 @@ class PartitionRecords:
             code=OFFSET_OUT_OF_RANGE,
         )
 
-    async def _shown(self, form: str, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        headers = [record_headers(message) for message in messages]
-        keys = await self._formats.decode_all(
-            form, [(message.key(), each) for message, each in zip(messages, headers, strict=True)], is_key=True
-        )
-        values = await self._formats.decode_all(
-            form, [(message.value(), each) for message, each in zip(messages, headers, strict=True)]
-        )
-        return [
-            {
-                "topic": message.topic(),
-                "key": key,
-                "value": value,
-                "partition": message.partition(),
-                "offset": message.offset(),
-                "timestamp": message.timestamp()[1],
-                "headers": shown_headers(each),
-            }
-            for message, each, key, value in zip(messages, headers, keys, values, strict=True)
-        ]
-
 
 def _up_to(messages: Sequence[Message], max_bytes: int) -> Sequence[Message]:
     """As many as fit, and at least one, so that a reader always comes on."""
@@ -164,8 +170,4 @@ def _up_to(messages: Sequence[Message], max_bytes: int) -> Sequence[Message]:
 
 def _number(request: Request, name: str, default: int) -> int:
     text = request.query_value(name)
-    if not text:
-        return default
-    if not _NUMBER.fullmatch(text):
-        raise HttpError(BAD_REQUEST, f"{name}={text!r} is not a number from 0 on")
-    return int(text)
+    return number(name, text) if text else default

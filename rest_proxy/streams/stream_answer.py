@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import orjson
 from starlette.responses import Response
@@ -18,6 +18,9 @@ from rest_proxy.v3.record_reader import error_of
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
+
+PIECE_MAX_BYTES: Final = 64 * 1024
+"""What is given to the server at once. It holds a few pieces of each stream whose client does not read, whatever their size."""
 
 
 class StreamAnswer(Response, ABC):
@@ -34,6 +37,10 @@ class StreamAnswer(Response, ABC):
     @abstractmethod
     def bodies(self) -> AsyncIterator[bytes]:
         """KafkaFailure and FormatFailure end the stream with their message."""
+
+    def opening(self) -> bytes:
+        """What the client is sent at once."""
+        return self._framing.heartbeat
 
     @abstractmethod
     async def end(self) -> None:
@@ -57,11 +64,13 @@ class StreamAnswer(Response, ABC):
 
     async def _send(self, send: Send) -> None:
         # A first sign at once, so that the client knows that it is heard.
-        await send({"type": "http.response.body", "body": self._framing.heartbeat, "more_body": True})
+        await send({"type": "http.response.body", "body": self.opening(), "more_body": True})
         last = b""
         try:
             async for body in self.bodies():
-                await send({"type": "http.response.body", "body": body, "more_body": True})
+                for start in range(0, len(body), PIECE_MAX_BYTES):
+                    piece = body[start : start + PIECE_MAX_BYTES]
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
         except (KafkaFailure, FormatFailure) as failure:
             last = self._framing.error(orjson.dumps(error_fields(error_of(failure))))
         await send({"type": "http.response.body", "body": last})

@@ -14,7 +14,7 @@ from barnabas.kernel.http.content_type import Offer, choose, parse_media_type
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Handler, Route
-from rest_proxy.problems import BAD_REQUEST
+from rest_proxy.problems import BAD_REQUEST, not_acceptable
 from rest_proxy.proxy import Proxy
 from rest_proxy.v2.consuming import places
 from rest_proxy.v2.consuming.answer import EXTRAS, Answer
@@ -24,7 +24,7 @@ from rest_proxy.v2.consuming.instance import Instance, ReadLimits
 from rest_proxy.v2.consuming.instances import MS_PER_S, Instances
 from rest_proxy.v2.consuming.refusals import format_mismatch, invalid, partition_not_found
 from rest_proxy.v2.consuming.topic_pattern import TopicPattern
-from rest_proxy.v2.media import EMBEDDED_TYPES, NOT_ACCEPTABLE, V2
+from rest_proxy.v2.media import EMBEDDED_TYPES, V2
 
 NO_CONTENT: Final = 204
 ONE_INSTANCE: Final = "/consumers/{group}/instances/{instance}"
@@ -41,8 +41,8 @@ class Consumers:
 
     def __init__(self, proxy: Proxy) -> None:
         self._formats = proxy.formats
-        self._host_name = proxy.settings.text("host.name")
-        self._instances = Instances(proxy.settings, proxy.clients.threads)
+        self._origins = proxy.origins
+        self._instances = Instances(proxy.settings, proxy.clients.threads, proxy.clients.reachability, proxy.stopping)
 
     def routes(self) -> Iterator[Route]:
         yield Route("POST", "/consumers/{group}", self.open)
@@ -71,7 +71,7 @@ class Consumers:
         found = await read_object(request, FIELDS)
         name = self._instances.open(text(request.path_value("group"), "the group"), InstanceChoice.of(found or {}))
         group, instance = (quote(part, safe="") for part in name)
-        uri = f"{self._origin(request)}/consumers/{group}/instances/{instance}"
+        uri = f"{self._origins.of(request)}/consumers/{group}/instances/{instance}"
         return _answer(request, {"instance_id": name.instance, "base_uri": uri})
 
     async def delete(self, request: Request) -> Response:
@@ -106,14 +106,6 @@ class Consumers:
             wait_s=min(wait_ms / MS_PER_S, self._instances.longest_wait_s) if wait_ms > 0 else usual.wait_s,
             max_bytes=min(max_bytes, usual.max_bytes) if max_bytes > 0 else usual.max_bytes,
         )
-
-    def _origin(self, request: Request) -> str:
-        """How the client reaches this very process."""
-        asked = request.url.netloc
-        if not self._host_name:
-            return f"{request.url.scheme}://{asked}"
-        port = f":{request.url.port}" if request.url.port is not None else ""
-        return f"{request.url.scheme}://{self._host_name}{port}"
 
 
 async def subscribe(request: Request, instance: Instance) -> Response:
@@ -198,7 +190,7 @@ def _answer(request: Request, value: Any) -> Response:
 def _answer_type(request: Request) -> str:
     chosen = choose(request.headers.get("accept", ""), _OFFERS)
     if chosen is None:
-        raise HttpError(NOT_ACCEPTABLE, "HTTP 406 Not Acceptable")
+        raise not_acceptable(offer.media_type.essence for offer in _OFFERS)
     return chosen.essence
 
 

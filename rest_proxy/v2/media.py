@@ -10,16 +10,14 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.answers import JSON_TYPE
 from barnabas.kernel.http.content_type import Offer, choose, parse_media_type
-from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 from rest_proxy.formats.schema_choice import AVRO, BINARY, JSON, JSONSCHEMA, PROTOBUF
+from rest_proxy.problems import not_acceptable, unsupported
 
 V2: Final = "application/vnd.kafka.v2+json"
 EMBEDDED_FORMATS: Final = (BINARY, JSON, AVRO, JSONSCHEMA, PROTOBUF)
 EMBEDDED_TYPES: Final = {form: f"application/vnd.kafka.{form}.v2+json" for form in EMBEDDED_FORMATS}
 
-NOT_ACCEPTABLE: Final = 406
-UNSUPPORTED_MEDIA_TYPE: Final = 415
 HEADERS_KEPT_MAX: Final = 256
 """Clients send the same few headers again and again."""
 
@@ -37,9 +35,9 @@ def answer(request: Request, value: Any) -> Response:
 
 def answer_type(request: Request) -> str:
     """The type of the answer; a client that takes none of ours is refused."""
-    chosen = _chosen(request.headers.get("accept", ""))
+    chosen = _chosen(request.header(b"accept"))
     if chosen is None:
-        raise HttpError(NOT_ACCEPTABLE, "HTTP 406 Not Acceptable")
+        raise not_acceptable(offer.media_type.essence for offer in _OFFERS)
     return chosen
 
 
@@ -51,10 +49,10 @@ def error_type(request: Request) -> str:
 
 
 def embedded_format(request: Request) -> str:
-    """The format of the records in the body; what else the header says, such as a charset, does not count."""
-    found = _format(request.headers.get("content-type", ""))
+    """The format of the records in the body: base64 unless the header says otherwise. Its charset and the like do not count."""
+    found = _format(request.header(b"content-type"))
     if found is None:
-        raise HttpError(UNSUPPORTED_MEDIA_TYPE, "HTTP 415 Unsupported Media Type")
+        raise unsupported(EMBEDDED_TYPES.values())
     return found
 
 
@@ -66,5 +64,7 @@ def _chosen(accept: str) -> str | None:
 
 @lru_cache(HEADERS_KEPT_MAX)
 def _format(content_type: str) -> str | None:
+    if not content_type:
+        return BINARY
     media_type = parse_media_type(content_type)
     return None if media_type is None else _FORMAT_OF_TYPE.get(media_type.essence)

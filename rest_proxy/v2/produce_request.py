@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from barnabas.kernel.http.errors import HttpError
 from rest_proxy.formats import json_text
 from rest_proxy.formats.schema_choice import SchemaChoice
 from rest_proxy.problems import BAD_REQUEST, UNPROCESSABLE
+from rest_proxy.whole_number import as_integer
 
 SCHEMA_ID_MAX: Final = 2**31 - 1
 
 _FIELDS: Final = frozenset({"records", "key_schema", "key_schema_id", "value_schema", "value_schema_id"})
 
 
-@dataclass(frozen=True, slots=True)
-class ProduceRequest:
+class ProduceRequest(NamedTuple):
     """Checked but for the records themselves."""
 
     records: list[Any]
@@ -58,16 +57,24 @@ def unrecognized(given: dict[str, Any], known: frozenset[str]) -> HttpError:
 
 def _fields(body: bytes) -> dict[str, Any]:
     if not body:
-        raise HttpError(UNPROCESSABLE, "the body of the request must not be empty: it holds the records")
+        raise _no_body()
     try:
         fields = json_text.parse(body)
     except ValueError as error:
+        if body.isspace():
+            raise _no_body() from None
         raise HttpError(BAD_REQUEST, f"the body is not valid JSON: {error}") from None
+    if fields is None:
+        raise _no_body()
     if type(fields) is not dict:
         raise HttpError(BAD_REQUEST, "the body must be an object with records")
     if not fields.keys() <= _FIELDS:
         raise unrecognized(fields, _FIELDS)
     return fields
+
+
+def _no_body() -> HttpError:
+    return HttpError(UNPROCESSABLE, "the body of the request must not be empty: it holds the records")
 
 
 def _text(fields: dict[str, Any], name: str) -> str | None:
@@ -79,6 +86,9 @@ def _text(fields: dict[str, Any], name: str) -> str | None:
 
 def _schema_id(fields: dict[str, Any], name: str) -> int | None:
     value = fields.get(name)
-    if value is not None and (type(value) is not int or not 0 <= value <= SCHEMA_ID_MAX):
+    if value is None:
+        return None
+    number = as_integer(value)
+    if number is None or not 0 <= number <= SCHEMA_ID_MAX:
         raise HttpError(BAD_REQUEST, f"{name} must be a whole number from 0 to {SCHEMA_ID_MAX}")
-    return value
+    return number

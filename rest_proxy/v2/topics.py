@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from http import HTTPStatus
 from typing import Any, Final
 
-from confluent_kafka import TopicCollection
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from rest_proxy.kafka.admin import REQUEST_TIMEOUT_S, Admin
 from rest_proxy.kafka.admin_types import ConfigResource, ResourceType
+from rest_proxy.kafka.descriptions import describe_topic
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.kafka.partition_offsets import EARLIEST, LATEST, partition_offsets
 from rest_proxy.problems import NOT_FOUND, PARTITION_NOT_FOUND
@@ -23,6 +24,7 @@ from rest_proxy.v2.partition_number import partition_number
 INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 """Kafka's own, which are not listed."""
 NO_LEADER: Final = -1
+HTML: Final = "text/html"
 
 
 def routes(proxy: Proxy) -> Iterator[Route]:
@@ -42,7 +44,9 @@ class Topics:
         self._admin = admin
 
     async def root(self, request: Request) -> Response:
-        """Clients ask for it to see that somebody is there."""
+        """Clients ask for it to see that somebody is there; people are shown what there is."""
+        if request.method == "GET" and HTML in request.header(b"accept"):
+            return RedirectResponse("docs", HTTPStatus.SEE_OTHER)
         return answer(request, {})
 
     async def brokers(self, request: Request) -> Response:
@@ -55,13 +59,13 @@ class Topics:
 
     async def topic(self, request: Request) -> Response:
         name = request.path_value("topic")
-        description = await self._describe(name)
+        description = await describe_topic(self._admin, name)
         configs = await self._configs(name)
         partitions = [_partition_shape(each) for each in description.partitions]
         return answer(request, {"name": name, "configs": configs, "partitions": partitions})
 
     async def partitions(self, request: Request) -> Response:
-        description = await self._describe(request.path_value("topic"))
+        description = await describe_topic(self._admin, request.path_value("topic"))
         return answer(request, [_partition_shape(each) for each in description.partitions])
 
     async def partition(self, request: Request) -> Response:
@@ -74,16 +78,9 @@ class Topics:
         end = await partition_offsets(self._admin, [place], LATEST)
         return answer(request, {"beginning_offset": beginning[place], "end_offset": end[place]})
 
-    async def _describe(self, topic: str) -> Any:
-        # Asked in this way, the cluster does not make a topic that it does not have.
-        found = await self._admin.each(
-            lambda client: client.describe_topics(TopicCollection([topic]), request_timeout=REQUEST_TIMEOUT_S)
-        )
-        return _only(found[topic])
-
     async def _find_partition(self, request: Request) -> Any:
         number = partition_number(request)
-        description = await self._describe(request.path_value("topic"))
+        description = await describe_topic(self._admin, request.path_value("topic"))
         for each in description.partitions:
             if each.id == number:
                 return each

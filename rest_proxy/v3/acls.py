@@ -29,7 +29,7 @@ _BATCH: Final = frozenset({"data"})
 
 
 def routes(proxy: Proxy) -> Iterator[Route]:
-    below = ClusterRoutes(proxy.clients.admin)
+    below = ClusterRoutes(proxy)
     acls = Acls(proxy.clients.admin)
     yield below.route("GET", "/acls", acls.search)
     yield below.route("POST", "/acls", acls.create)

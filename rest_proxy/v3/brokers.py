@@ -11,17 +11,17 @@ from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from rest_proxy.kafka.admin import Admin
+from rest_proxy.kafka.descriptions import describe_all_topics
 from rest_proxy.proxy import Proxy
 from rest_proxy.v3.cluster import Cluster, ClusterRoutes
-from rest_proxy.v3.descriptions import describe_all_topics
-from rest_proxy.v3.members import as_integer
 from rest_proxy.v3.partitions import replica_resource
 from rest_proxy.v3.refusals import not_found
 from rest_proxy.v3.resource import Resource, collection, resource
+from rest_proxy.whole_number import as_integer
 
 
 def routes(proxy: Proxy) -> Iterator[Route]:
-    below = ClusterRoutes(proxy.clients.admin)
+    below = ClusterRoutes(proxy)
     brokers = Brokers(proxy.clients.admin)
     yield below.route("GET", "/brokers", brokers.list_all)
     yield below.route("GET", "/brokers/{broker_id}", brokers.get)

@@ -10,13 +10,13 @@ from confluent_kafka import Node
 from starlette.responses import Response
 
 from barnabas.kernel.http.content_type import MediaType, Offer, choose, parse_media_type
-from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Handler, Route
-from rest_proxy.kafka.admin import Admin
+from rest_proxy.problems import not_acceptable, unsupported
+from rest_proxy.proxy import Proxy
 from rest_proxy.v3.links import Links, resource_name
 from rest_proxy.v3.members import NUL
-from rest_proxy.v3.refusals import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE, bad_request, not_found
+from rest_proxy.v3.refusals import bad_request, not_found
 from rest_proxy.v3.resource import Resource, related
 
 JSON: Final = "application/json"
@@ -51,27 +51,32 @@ class Cluster:
 ClusterHandler: TypeAlias = Callable[[Request, Cluster], Awaitable[Response]]
 
 
-async def connected_cluster(admin: Admin, request: Request) -> Cluster:
-    found = await admin.one(lambda client: client.describe_cluster(request_timeout=CLUSTER_TIMEOUT_S))
+async def connected_cluster(proxy: Proxy, request: Request) -> Cluster:
+    found = await proxy.clients.admin.one(lambda client: client.describe_cluster(request_timeout=CLUSTER_TIMEOUT_S))
     controller = None if found.controller is None or found.controller.id < 0 else found.controller.id
     brokers = tuple(sorted(found.nodes, key=lambda node: node.id))
-    return Cluster(found.cluster_id or "", controller, brokers, Links.of(request))
+    return Cluster(found.cluster_id or "", controller, brokers, Links(proxy.origins.of(request)))
+
+
+async def asked_cluster(proxy: Proxy, request: Request) -> Cluster:
+    """The cluster that a request names; one that is not ours is a 404."""
+    _refuse_nul(request)
+    cluster = await connected_cluster(proxy, request)
+    asked = request.path_value("cluster_id")
+    if asked != cluster.id:
+        raise not_found(f"Cluster {asked} cannot be found.")
+    return cluster
 
 
 class ClusterRoutes:
-    """Makes routes whose handlers are given the cluster; a cluster that is not ours is a 404."""
+    """Makes routes whose handlers are given the cluster."""
 
-    def __init__(self, admin: Admin) -> None:
-        self._admin = admin
+    def __init__(self, proxy: Proxy) -> None:
+        self._proxy = proxy
 
     def route(self, method: str, path: str, handler: ClusterHandler) -> Route:
         async def handle(request: Request) -> Response:
-            _refuse_nul(request)
-            cluster = await connected_cluster(self._admin, request)
-            asked = request.path_value("cluster_id")
-            if asked != cluster.id:
-                raise not_found(f"Cluster {asked} cannot be found.")
-            return await handler(request, cluster)
+            return await handler(request, await asked_cluster(self._proxy, request))
 
         return Route(method, CLUSTER_PATH + path, json_alone(handle))
 
@@ -87,11 +92,12 @@ def json_alone(handler: Handler) -> Handler:
 
     async def handle(request: Request) -> Response:
         if choose(request.headers.get("accept", ""), _OFFERS) is None:
-            raise HttpError(NOT_ACCEPTABLE, "HTTP 406 Not Acceptable")
+            raise not_acceptable([JSON])
         if request.method in WITH_BODY and await request.body():
-            sent = parse_media_type(request.headers.get("content-type", ""))
+            # Who says nothing of the type can only mean the one that there is.
+            sent = parse_media_type(request.headers.get("content-type") or JSON)
             if sent is None or sent.essence != JSON:
-                raise HttpError(UNSUPPORTED_MEDIA_TYPE, "HTTP 415 Unsupported Media Type")
+                raise unsupported([JSON])
         return await handler(request)
 
     return handle

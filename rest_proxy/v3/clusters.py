@@ -9,7 +9,6 @@ from starlette.responses import Response
 from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
-from rest_proxy.kafka.admin import Admin
 from rest_proxy.proxy import Proxy
 from rest_proxy.v3.cluster import CLUSTER_PATH, Cluster, connected_cluster, json_alone
 from rest_proxy.v3.refusals import not_found
@@ -17,21 +16,21 @@ from rest_proxy.v3.resource import Resource, collection, resource
 
 
 def routes(proxy: Proxy) -> Iterator[Route]:
-    clusters = Clusters(proxy.clients.admin)
+    clusters = Clusters(proxy)
     yield Route("GET", "/v3/clusters", json_alone(clusters.list_all))
     yield Route("GET", CLUSTER_PATH, json_alone(clusters.get))
 
 
 class Clusters:
-    def __init__(self, admin: Admin) -> None:
-        self._admin = admin
+    def __init__(self, proxy: Proxy) -> None:
+        self._proxy = proxy
 
     async def list_all(self, request: Request) -> Response:
-        cluster = await connected_cluster(self._admin, request)
+        cluster = await connected_cluster(self._proxy, request)
         return json_answer(collection("KafkaClusterList", cluster.links.url(), [_cluster(cluster)]))
 
     async def get(self, request: Request) -> Response:
-        cluster = await connected_cluster(self._admin, request)
+        cluster = await connected_cluster(self._proxy, request)
         if request.path_value("cluster_id") != cluster.id:
             raise not_found()
         return json_answer(_cluster(cluster))

@@ -12,8 +12,10 @@ from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from rest_proxy.clients import Clients
 from rest_proxy.kafka.admin import Admin
 from rest_proxy.kafka.admin_types import ConfigEntry, ResourceType
+from rest_proxy.kafka.descriptions import describe_all_topics
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.problems import translate
 from rest_proxy.proxy import Proxy
@@ -40,8 +42,7 @@ from rest_proxy.v3.config_entries import (
     synonym_shape,
     topic_owner,
 )
-from rest_proxy.v3.descriptions import describe_all_topics
-from rest_proxy.v3.refusals import NOT_IMPLEMENTED, not_found
+from rest_proxy.v3.refusals import not_found
 from rest_proxy.v3.resource import Resource, collection
 
 MULTI_STATUS: Final = 207
@@ -52,7 +53,7 @@ _CLUSTER_CONFIGS: Final = "/broker-configs"
 
 
 def routes(proxy: Proxy) -> Iterator[Route]:
-    below = ClusterRoutes(proxy.clients.admin)
+    below = ClusterRoutes(proxy)
     topics = TopicConfigs(proxy.clients.admin)
     yield below.route("GET", "/topics/-/configs", topics.list_all_topics)
     yield below.route("POST", "/topics/-/configs:alter", topics.alter_topics)
@@ -68,12 +69,12 @@ def routes(proxy: Proxy) -> Iterator[Route]:
     yield below.route("GET", f"{_BROKER_CONFIGS}/{{name}}", brokers.get)
     yield below.route("PUT", f"{_BROKER_CONFIGS}/{{name}}", brokers.update)
     yield below.route("DELETE", f"{_BROKER_CONFIGS}/{{name}}", brokers.reset)
-    cluster = ClusterConfigs(proxy.clients.admin)
+    cluster = ClusterConfigs(proxy.clients)
     yield below.route("GET", _CLUSTER_CONFIGS, cluster.list_all)
     yield below.route("GET", f"{_CLUSTER_CONFIGS}/{{name}}", cluster.get)
-    yield below.route("POST", f"{_CLUSTER_CONFIGS}:alter", refuse_cluster_wide)
-    yield below.route("PUT", f"{_CLUSTER_CONFIGS}/{{name}}", refuse_cluster_wide)
-    yield below.route("DELETE", f"{_CLUSTER_CONFIGS}/{{name}}", refuse_cluster_wide)
+    yield below.route("POST", f"{_CLUSTER_CONFIGS}:alter", cluster.alter)
+    yield below.route("PUT", f"{_CLUSTER_CONFIGS}/{{name}}", cluster.update)
+    yield below.route("DELETE", f"{_CLUSTER_CONFIGS}/{{name}}", cluster.reset)
 
 
 class TopicConfigs:
@@ -175,11 +176,12 @@ class ClusterConfigs:
     """Values that are set for all brokers at once.
 
     librdkafka cannot ask for them as such. Brokers tell them among the sources of their own values, so that they are
-    known unless every broker has a value of its own.
+    known unless no broker knows the name.
     """
 
-    def __init__(self, admin: Admin) -> None:
-        self._admin = admin
+    def __init__(self, clients: Clients) -> None:
+        self._admin = clients.admin
+        self._changed = clients.cluster_configs
 
     async def list_all(self, request: Request, cluster: Cluster) -> Response:
         found = await self._find(cluster)
@@ -190,6 +192,23 @@ class ClusterConfigs:
         if found is None:
             raise not_found()
         return json_answer(found)
+
+    async def update(self, request: Request, _cluster: Cluster) -> Response:
+        return await self._apply(await read_value(request, request.path_value("name")))
+
+    async def reset(self, request: Request, cluster: Cluster) -> Response:
+        name = request.path_value("name")
+        if name not in await self._find(cluster):
+            raise _unknown_config(cluster, "BROKER", "", name)
+        return await self._apply(reset(name))
+
+    async def alter(self, request: Request, _cluster: Cluster) -> Response:
+        return await self._apply(await read_batch(request))
+
+    async def _apply(self, batch: ChangeBatch) -> Response:
+        changes = {change.name: change.value for change in batch.changes}
+        await self._changed.change(changes, validate_only=batch.validate_only)
+        return no_content()
 
     async def _find(self, cluster: Cluster) -> dict[str, Resource]:
         brokers = await asyncio.gather(*(configs_of_broker(self._admin, broker.id) for broker in cluster.brokers))
@@ -205,14 +224,6 @@ class ClusterConfigs:
         }
 
 
-async def refuse_cluster_wide(_request: Request, _cluster: Cluster) -> Response:
-    message = (
-        "This service cannot change what all brokers have in common: change it broker by broker under "
-        "brokers/{broker_id}/configs, or with kafka-configs.sh --entity-type brokers --entity-default"
-    )
-    raise HttpError(NOT_IMPLEMENTED, message)
-
-
 def _entries(cluster: Cluster, owner: ConfigOwner, configs: Mapping[str, ConfigEntry]) -> list[Resource]:
     return [owner.entry(cluster, entry) for _, entry in sorted(configs.items())]
 
@@ -222,7 +233,11 @@ def _check_names(
 ) -> None:
     for change in changes:
         if change.name not in known:
-            raise not_found(f"Config {change.name} cannot be found for {kind} {owner} in cluster {cluster.id}.")
+            raise _unknown_config(cluster, kind, owner, change.name)
+
+
+def _unknown_config(cluster: Cluster, kind: str, owner: str, name: str) -> HttpError:
+    return not_found(f"Config {name} cannot be found for {kind} {owner} in cluster {cluster.id}.")
 
 
 def _failure(topic: str, failure: KafkaFailure) -> Resource:

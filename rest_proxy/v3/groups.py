@@ -20,9 +20,9 @@ from rest_proxy.kafka.group_offsets import GroupOffsets
 from rest_proxy.proxy import Proxy
 from rest_proxy.v3.cluster import Cluster, ClusterRoutes
 from rest_proxy.v3.lags import GroupLag, lag_resource, measure_lag, summary_resource
-from rest_proxy.v3.members import as_integer
 from rest_proxy.v3.refusals import not_found
 from rest_proxy.v3.resource import Resource, collection, resource
+from rest_proxy.whole_number import as_integer
 
 COORDINATOR_RETRIES: Final = 25
 COORDINATOR_RETRY_S: Final = 0.2
@@ -47,7 +47,7 @@ _STATES: Final[dict[Enum, str]] = {
 
 
 def routes(proxy: Proxy) -> Iterator[Route]:
-    below = ClusterRoutes(proxy.clients.admin)
+    below = ClusterRoutes(proxy)
     groups = Groups(proxy.clients.admin, GroupOffsets(proxy.settings, proxy.clients.threads))
     yield below.route("GET", "/consumer-groups", groups.list_all)
     yield below.route("GET", _GROUP, groups.get)

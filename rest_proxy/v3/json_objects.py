@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-import re2  # type: ignore[import-untyped]
 
 from rest_proxy.formats import json_text
 
@@ -23,8 +22,6 @@ _TO_BRACE: Final = re.compile(_BETWEEN_BRACES + rb"[{}]", re.DOTALL)
 _TO_OPEN_STRING: Final = re.compile(_BETWEEN_BRACES + rb'"', re.DOTALL)
 _TO_STRING_END: Final = re.compile(_STRING_REST, re.DOTALL)
 _BLANK: Final = re.compile(rb"[ \t\r\n]*+")
-_LONG_NUMBER: Final = re2.compile(rb"[0-9]{20}")
-"""Numbers of so many digits need the slower parser, which keeps all of them. One look at a whole piece is cheap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +84,8 @@ class JsonObjects:
         objects: list[dict[str, Any] | Oversize] = []
         if not piece or self.problem is not None:
             return objects
-        self._parse = json_text.parse if _LONG_NUMBER.search(piece) else orjson.loads
+        # Long numbers need the slower parser, which keeps all of their digits. One look at a whole piece is cheap.
+        self._parse = json_text.parse if json_text.has_long_number(piece) else orjson.loads
         start = self._close(piece, objects) if self._is_open else 0
         if start is not None:
             self._scan(piece, self._lines(piece, start, objects), objects)

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from barnabas.kernel.http.request import Request
-
 # What RFC 3986 lets stand in a segment of a path; names of topics and groups mostly consist of it.
 _SEGMENT_SAFE: Final = "!$&'()*+,;=:@"
 _QUERY_SAFE: Final = "*"
@@ -15,14 +13,9 @@ _QUERY_SAFE: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Links of one answer. The client reached us under `origin`, so links begin with it, whatever stands between us and it."""
+    """Links of one answer. They begin with the origin under which clients reach this service."""
 
     origin: str
-
-    @classmethod
-    def of(cls, request: Request) -> Links:
-        authority = request.headers.get("host") or ":".join(map(str, request.scope["server"]))
-        return cls(f"{request.scope['scheme']}://{authority}")
 
     def url(self, *segments: str | int, query: dict[str, str] | None = None) -> str:
         path = "/".join(quote(str(segment), safe=_SEGMENT_SAFE) for segment in ("v3", "clusters", *segments))

@@ -5,7 +5,6 @@ A number or a boolean may be written as a text and the other way round, as in Co
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 from rest_proxy.problems import UNPROCESSABLE
 from rest_proxy.v3.refusals import bad_request, invalid_payload
+from rest_proxy.whole_number import as_integer
 
 INT32_MAX: Final = 2**31 - 1
 INT16_MAX: Final = 2**15 - 1
@@ -21,10 +21,7 @@ NO_DATA: Final = "Null input provided. Data is required."
 
 SHOWN_MAX_CHARACTERS: Final = 100
 """Of a text that is refused."""
-DIGITS_MAX: Final = 19
-"""Of a number that is written as a text."""
 
-_DIGITS: Final = re.compile(r"-?[0-9]+")
 _FLAGS: Final = {True: True, False: False, "true": True, "false": False}
 
 
@@ -129,17 +126,6 @@ class Members:
 
     def _wrong(self, name: str, wanted: str, value: object) -> HttpError:
         return bad_request(f"{name} of {self._place} must be {wanted}, but it is {_kind(value)}")
-
-
-def as_integer(value: object) -> int | None:
-    """A whole number, or a text that is one; None for anything else."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int):
-        return value
-    if isinstance(value, str) and len(value) <= DIGITS_MAX and _DIGITS.fullmatch(value):
-        return int(value)
-    return None
 
 
 def _kind(value: object) -> str:

@@ -14,15 +14,15 @@ from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from rest_proxy.kafka.admin import Admin
+from rest_proxy.kafka.descriptions import describe_topic
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.kafka.partition_offsets import EARLIEST, LATEST, partition_offsets
 from rest_proxy.problems import NOT_FOUND, PARTITION_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
 from rest_proxy.proxy import Proxy
 from rest_proxy.v3.cluster import Cluster, ClusterRoutes
-from rest_proxy.v3.descriptions import describe_topic
-from rest_proxy.v3.members import as_integer
 from rest_proxy.v3.refusals import NOT_IMPLEMENTED, bad_request, not_found
 from rest_proxy.v3.resource import Resource, collection, resource
+from rest_proxy.whole_number import as_integer
 
 BOTH_OFFSETS: Final = "earliest_and_latest"
 
@@ -30,7 +30,7 @@ _PARTITION: Final = "/topics/{topic_name}/partitions/{partition_id}"
 
 
 def routes(proxy: Proxy) -> Iterator[Route]:
-    below = ClusterRoutes(proxy.clients.admin)
+    below = ClusterRoutes(proxy)
     partitions = Partitions(proxy.clients.admin)
     yield below.route("GET", "/topics/{topic_name}/partitions", partitions.list_all)
     yield below.route("GET", _PARTITION, partitions.get)

@@ -8,17 +8,16 @@ from typing import Final
 from starlette.responses import Response
 
 from barnabas.kernel.http.content_type import Offer, choose, parse_media_type
-from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.inflation import StreamInflation
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from rest_proxy.problems import not_acceptable, unsupported
 from rest_proxy.proxy import Proxy
 from rest_proxy.v3.produce_batch import ProduceBatch
 from rest_proxy.v3.produce_stream import ProduceStream
 from rest_proxy.v3.receipts import Receipts
 from rest_proxy.v3.record_reader import RecordReader
 
-NOT_ACCEPTABLE: Final = 406
-UNSUPPORTED_MEDIA_TYPE: Final = 415
 JSON_TYPE: Final = "application/json"
 
 _OFFERS: Final = [Offer(json_type) for json_type in [parse_media_type(JSON_TYPE)] if json_type is not None]
@@ -41,11 +40,8 @@ class Produce:
 
     async def stream(self, request: Request) -> Response:
         _check_types(request)
-        encoding = request.headers.get("content-encoding", "identity")
-        if encoding != "identity":
-            raise HttpError(
-                UNSUPPORTED_MEDIA_TYPE, f"the content encoding {encoding!r} is not supported for a stream of records"
-            )
+        await self._proxy.clients.reachability.check()
+        inflation = StreamInflation.of(request.headers.get("content-encoding", ""))
         reader, receipts = self._topic(request)
         return ProduceStream(
             reader,
@@ -53,10 +49,13 @@ class Produce:
             self._proxy.clients.producer,
             in_flight_max=self._in_flight_max,
             record_max_bytes=self._record_max_bytes,
+            inflation=inflation,
+            stopping=self._proxy.stopping,
         )
 
     async def batch(self, request: Request) -> Response:
         _check_types(request)
+        await self._proxy.clients.reachability.check()
         reader, receipts = self._topic(request)
         batch = ProduceBatch(reader, receipts, self._proxy.clients.producer)
         return await batch.answer(await request.body())
@@ -67,8 +66,8 @@ class Produce:
 
 
 def _check_types(request: Request) -> None:
-    sent = parse_media_type(request.headers.get("content-type", ""))
+    sent = parse_media_type(request.headers.get("content-type") or JSON_TYPE)
     if sent is None or sent.essence != JSON_TYPE:
-        raise HttpError(UNSUPPORTED_MEDIA_TYPE, "HTTP 415 Unsupported Media Type")
+        raise unsupported([JSON_TYPE])
     if choose(request.headers.get("accept", ""), _OFFERS) is None:
-        raise HttpError(NOT_ACCEPTABLE, "HTTP 406 Not Acceptable")
+        raise not_acceptable([JSON_TYPE])

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.errors import HttpError
 from rest_proxy.kafka.producer import Delivered, SharedProducer
+from rest_proxy.problems import raise_unreachable
 from rest_proxy.v3.receipts import Receipts, error_fields, matched
 from rest_proxy.v3.record_reader import ReadRecord, RecordReader
 
@@ -35,13 +36,15 @@ class ProduceBatch:
         entries = _entries(body)
         turns = [await self._reader.read(entry) for entry in entries.values()]
         results = await self._producer.send([turn.outgoing for turn in turns if isinstance(turn, ReadRecord)])
+        if len(results) == len(turns):
+            raise_unreachable(results)
         successes: list[orjson.Fragment] = []
         failures: list[dict[str, Any]] = []
         for identifier, turn, result in zip(entries, turns, matched(turns, results), strict=True):
-            if isinstance(turn, ReadRecord) and isinstance(result, Delivered):
-                successes.append(self._success(identifier, turn, result))
-            elif isinstance(result, HttpError):
+            if isinstance(result, HttpError):
                 failures.append({"id": identifier, **error_fields(result)})
+            elif isinstance(turn, ReadRecord):
+                successes.append(self._success(identifier, turn, result))
         return json_answer({"successes": successes, "failures": failures}, MULTI_STATUS)
 
     def _success(self, identifier: str, record: ReadRecord, where: Delivered) -> orjson.Fragment:
@@ -57,8 +60,12 @@ def _entries(body: bytes) -> dict[str, dict[str, Any]]:
         request = orjson.loads(body)
     except orjson.JSONDecodeError as problem:
         raise HttpError(BAD_REQUEST, f"the body is not valid JSON: {problem}") from None
-    if type(request) is not dict or not request.keys() <= {"entries"}:
-        raise HttpError(BAD_REQUEST, "the body is an object with the field 'entries' and no other")
+    if request is None:
+        raise _refused("Request body is empty. Data is required.")
+    if type(request) is not dict:
+        raise HttpError(BAD_REQUEST, "the body is an object with the field 'entries'")
+    if unknown := request.keys() - {"entries"}:
+        raise HttpError(UNPROCESSABLE, f"Unrecognized field: {min(unknown)}")
     listed = request.get("entries") or []
     if type(listed) is not list or not all(type(entry) is dict for entry in listed):
         raise HttpError(BAD_REQUEST, "'entries' is a list of objects, one for each record")

@@ -31,30 +31,28 @@ class Receipts:
         self._timestamp_ms: int | None = None
         self._timestamp = ""
 
-    def in_turn(self, turns: Sequence[Turn], results: Sequence[Delivered | KafkaFailure | None]) -> bytes:
+    def in_turn(self, turns: Sequence[Turn], results: Sequence[Delivered | KafkaFailure]) -> bytes:
         """The receipts of records that were sent together; `results` are of those that were sent."""
         parts = []
         for turn, result in zip(turns, matched(turns, results), strict=True):
-            if type(result) is Delivered and type(turn) is ReadRecord:
-                parts.append(f"{self._begin}{self.delivery(turn, result)}}}{RECEIPT_END}")
-            else:
-                assert isinstance(result, HttpError), "a record that was not delivered has failed"
+            if isinstance(result, HttpError):
                 parts.append(refusal(result))
+            else:
+                assert isinstance(turn, ReadRecord), "only what was sent was delivered"
+                parts.append(f"{self._begin}{self.delivery(turn, result)}}}{RECEIPT_END}")
         return "".join(parts).encode()
 
     def delivery(self, record: ReadRecord, where: Delivered) -> str:
         """Where a record lies, from its partition on, without a closing brace."""
-        timestamp_ms = where.timestamp_ms
+        partition, offset, timestamp_ms = where
         if timestamp_ms != self._timestamp_ms:
             # Most records come within the millisecond of the one before.
             self._timestamp_ms = timestamp_ms
             self._timestamp = "" if timestamp_ms is None else f',"timestamp":"{iso_date(timestamp_ms)}"'
-        return f'{where.partition},"offset":{where.offset}{self._timestamp}{record.receipt_end}'
+        return f'{partition},"offset":{offset}{self._timestamp}{record.receipt_end}'
 
 
-def matched(
-    turns: Sequence[Turn], results: Sequence[Delivered | KafkaFailure | None]
-) -> Iterator[Delivered | HttpError]:
+def matched(turns: Sequence[Turn], results: Sequence[Delivered | KafkaFailure]) -> Iterator[Delivered | HttpError]:
     """What became of each record."""
     sent = iter(results)
     for turn in turns:
@@ -62,8 +60,7 @@ def matched(
             yield turn
             continue
         result = next(sent)
-        assert result is not None, "all records are done"
-        yield result if isinstance(result, Delivered) else error_of(result)
+        yield error_of(result) if isinstance(result, KafkaFailure) else result
 
 
 def refusal(error: HttpError) -> str:
@@ -72,8 +69,8 @@ def refusal(error: HttpError) -> str:
 
 
 def error_fields(error: HttpError) -> dict[str, Any]:
-    """An error as it stands in a receipt: codes of 422 are part of the message, which is one line."""
-    message = error.message.split("\n", 1)[0].strip()
+    """An error as it stands in a receipt: codes of 422 are part of the message, which is one line with all that there is to say."""
+    message = ": ".join(line.strip() for line in error.message.splitlines() if line.strip())
     if error.status == UNPROCESSABLE and error.code != UNPROCESSABLE:
         return {"error_code": UNPROCESSABLE, "message": f"Error: {error.code} : {message}"}
     return {"error_code": error.code, "message": message}

@@ -6,7 +6,7 @@ import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -20,6 +20,7 @@ from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.kafka.producer import ANY_PARTITION, OutgoingRecord
 from rest_proxy.kafka.topic_name import invalid_topic
 from rest_proxy.problems import PARTITION_NOT_FOUND, translate
+from rest_proxy.whole_number import as_integer
 
 BAD_REQUEST: Final = 400
 NOT_FOUND: Final = 404
@@ -44,8 +45,7 @@ STRATEGIES: Final = ("TOPIC_NAME", "RECORD_NAME", "TOPIC_RECORD_NAME")
 _Choice = tuple[bool, str | None, str | None, int | None, int | None, str | None, str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class ReadRecord:
+class ReadRecord(NamedTuple):
     """A record, and what its receipt says after the offset and the timestamp."""
 
     outgoing: OutgoingRecord
@@ -85,26 +85,34 @@ class RecordReader:
 
     async def read(self, fields: dict[str, Any]) -> ReadRecord | HttpError:
         """The record, or what is wrong with it. Waits for nothing unless the registry must be asked."""
+        while True:
+            try:
+                return self.read_known(fields)
+            except UnknownSchema as unknown:
+                try:
+                    self._keep(unknown.choice, await self._formats.encoder(unknown.choice))
+                except FormatFailure as failure:
+                    return error_of(failure)
+
+    def read_known(self, fields: dict[str, Any]) -> ReadRecord | HttpError:
+        """The same at once; UnknownSchema if it cannot be."""
         if self._misnamed is not None:
             return error_of(self._misnamed)
         try:
-            while True:
-                try:
-                    return self._read(fields)
-                except UnknownSchema as unknown:
-                    self._keep(unknown.choice, await self._formats.encoder(unknown.choice))
+            return self._read(fields)
         except HttpError as error:
             return error
         except FormatFailure as failure:
             return error_of(failure)
 
     def _read(self, fields: dict[str, Any]) -> ReadRecord:
+        if len(fields) == 1 and "value" in fields:
+            # Most records are no more than that.
+            value, value_words = self._encoded(self._value, fields["value"])
+            return ReadRecord(OutgoingRecord(self._topic, None, value), value_words)
         if not fields.keys() <= RECORD_FIELDS:
             raise _unknown_field(fields, RECORD_FIELDS)
         value, value_words = self._encoded(self._value, fields.get("value"))
-        if len(fields) == 1 and "value" in fields:
-            # Most records are no more than that.
-            return ReadRecord(OutgoingRecord(self._topic, None, value), value_words)
         key, key_words = self._encoded(self._key, fields.get("key"))
         partition = fields.get("partition_id", fields.get("partitionId"))
         headers = fields.get("headers")
@@ -216,7 +224,11 @@ def _check_type(given: dict[str, Any], form: str, text: str | None) -> None:
             if given.get(field) is not None:
                 raise HttpError(BAD_REQUEST, f"'{field}={given[field]}' cannot be used with 'serializer'.")
         if text is None:
-            raise HttpError(BAD_REQUEST, "'schema_version=latest' cannot be used with 'serializer'.")
+            raise HttpError(
+                BAD_REQUEST,
+                "'schema_version=latest' cannot be used with 'serializer'. "
+                f"Add the 'schema' to 'type={given['type']}', or leave 'type' away to use the latest schema of the subject.",
+            )
         return
     for field in ("subject_name_strategy", "subject", *SCHEMA_FIELDS):
         if given.get(field) is not None:
@@ -241,17 +253,21 @@ def _text(given: dict[str, Any], field: str) -> str | None:
 
 def _number(given: dict[str, Any], field: str) -> int | None:
     value = given.get(field)
-    if value is not None and (type(value) is not int or not 0 <= value <= PARTITION_MAX):
+    if value is None:
+        return None
+    number = as_integer(value)
+    if number is None or not 0 <= number <= PARTITION_MAX:
         raise HttpError(BAD_REQUEST, f"{field}={_shown(value)} is not a number from 0 to {PARTITION_MAX}.")
-    return value
+    return number
 
 
 def _partition(value: Any) -> int:
-    if type(value) is not int or value > PARTITION_MAX:
+    number = as_integer(value)
+    if number is None or number > PARTITION_MAX:
         raise HttpError(BAD_REQUEST, f"partition_id={_shown(value)} is not a number of a partition.")
-    if value < 0:
+    if number < 0:
         raise HttpError(NOT_FOUND, "Partition not found.", code=PARTITION_NOT_FOUND)
-    return value
+    return number
 
 
 def _headers(value: Any) -> list[tuple[str, bytes | None]]:
@@ -276,24 +292,26 @@ def _header(value: Any) -> tuple[str, bytes | None]:
 
 def _timestamp_ms(value: Any) -> int:
     """An ISO date with its zone; a number is seconds, with decimals if need be."""
-    if type(value) in (int, float):
+    if type(value) is str:
+        seconds = as_integer(value)
+        milliseconds = _parsed_ms(value) if seconds is None else seconds * MS_PER_S
+    elif type(value) in (int, float):
         milliseconds = round(value * MS_PER_S) if abs(value) <= TIMESTAMP_MAX_MS else -1
-    elif type(value) is str:
-        milliseconds = _parsed_ms(value)
     else:
         milliseconds = -1
-    if not 0 <= milliseconds <= TIMESTAMP_MAX_MS:
+    # librdkafka takes 0 for the present.
+    if not 0 < milliseconds <= TIMESTAMP_MAX_MS:
         raise HttpError(
             BAD_REQUEST,
             f"timestamp={_shown(value)} is neither a date such as 2026-01-31T12:00:00.000Z nor seconds, "
-            "or not between the years 1970 and 9999.",
+            "or not after the beginning of 1970 and before the end of 9999.",
         )
     return milliseconds
 
 
 def _parsed_ms(text: str) -> int:
     try:
-        date = datetime.fromisoformat(text)
+        date = datetime.fromisoformat(text.upper())
     except ValueError:
         return -1
     return -1 if date.tzinfo is None else (date - EPOCH) // timedelta(milliseconds=1)

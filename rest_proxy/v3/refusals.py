@@ -7,8 +7,6 @@ from typing import Final
 from barnabas.kernel.http.errors import HttpError
 from rest_proxy.problems import BAD_REQUEST, KAFKA_BAD_REQUEST, NOT_FOUND, UNPROCESSABLE
 
-NOT_ACCEPTABLE: Final = 406
-UNSUPPORTED_MEDIA_TYPE: Final = 415
 NOT_IMPLEMENTED: Final = 501
 
 INVALID_PAYLOAD: Final = 42206

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from barnabas.kernel.http.request import Request
 from rest_proxy.kafka.admin_types import NewTopic
-from rest_proxy.kafka.topic_name import invalid_topic
-from rest_proxy.v3.members import INT16_MAX, INT32_MAX, Members, as_integer
+from rest_proxy.kafka.topic_name import TOPIC_NAME_RULE, invalid_topic
+from rest_proxy.v3.members import INT16_MAX, INT32_MAX, Members
 from rest_proxy.v3.refusals import bad_kafka_request, bad_request, invalid_payload
+from rest_proxy.whole_number import as_integer
 
 BROKER_DEFAULT: Final = -1
 PARTITIONS_MAX: Final = 100_000
@@ -40,7 +41,7 @@ class TopicRequest:
         members = await Members.of(request, _MEMBERS, empty="Request body is empty. Data is required.")
         name = members.text("topic_name")
         if invalid_topic(name) is not None:
-            raise invalid_payload("Invalid topic name.")
+            raise invalid_payload(f"Invalid topic name. {TOPIC_NAME_RULE}")
         replicas = _replicas(members.optional_object("replicas_assignments"))
         partitions_count = _count(members.optional_integer("partitions_count"))
         replication_factor = _factor(members.optional_integer("replication_factor", INT16_MAX))

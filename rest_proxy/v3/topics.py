@@ -15,15 +15,17 @@ from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from rest_proxy.kafka.admin import REQUEST_TIMEOUT_S, Admin
 from rest_proxy.kafka.admin_types import ConfigEntry, NewPartitions, TopicDescription
+from rest_proxy.kafka.descriptions import describe_all_topics, describe_topic
 from rest_proxy.kafka.failure import KafkaFailure
+from rest_proxy.kafka.producer import SharedProducer
 from rest_proxy.proxy import Proxy
 from rest_proxy.v3.cluster import Cluster, ClusterRoutes, no_content
 from rest_proxy.v3.config_entries import configs_of_broker
-from rest_proxy.v3.descriptions import describe_all_topics, describe_topic
-from rest_proxy.v3.members import Members, as_integer
+from rest_proxy.v3.members import Members
 from rest_proxy.v3.partitions import refuse_reassignments
 from rest_proxy.v3.resource import Resource, collection, resource
 from rest_proxy.v3.topic_request import TopicRequest, check_partitions_count
+from rest_proxy.whole_number import as_integer
 
 CREATED: Final = 201
 OK: Final = 200
@@ -34,8 +36,8 @@ logger = logging.getLogger(__name__)
 
 
 def routes(proxy: Proxy) -> Iterator[Route]:
-    below = ClusterRoutes(proxy.clients.admin)
-    topics = Topics(proxy.clients.admin)
+    below = ClusterRoutes(proxy)
+    topics = Topics(proxy.clients.admin, proxy.clients.producer)
     yield below.route("GET", "/topics", topics.list_all)
     yield below.route("POST", "/topics", topics.create)
     yield below.route("GET", "/topics/{topic_name}", topics.get)
@@ -45,8 +47,9 @@ def routes(proxy: Proxy) -> Iterator[Route]:
 
 
 class Topics:
-    def __init__(self, admin: Admin) -> None:
+    def __init__(self, admin: Admin, producer: SharedProducer) -> None:
         self._admin = admin
+        self._producer = producer
 
     async def list_all(self, request: Request, cluster: Cluster) -> Response:
         topics = await describe_all_topics(self._admin, with_operations=_wants_operations(request))
@@ -93,6 +96,7 @@ class Topics:
         name = request.path_value("topic_name")
         answers = await self._admin.each(lambda client: client.delete_topics([name], request_timeout=REQUEST_TIMEOUT_S))
         _raise_failure(answers.values())
+        self._producer.forget(name)
         return no_content()
 
     async def _with_defaults(self, wanted: TopicRequest, cluster: Cluster) -> TopicRequest:

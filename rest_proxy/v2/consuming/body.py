@@ -9,11 +9,12 @@ from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from barnabas.kernel.http.content_type import parse_media_type
-from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
+from rest_proxy.problems import unsupported
 from rest_proxy.v2.consuming.partition import Partition
-from rest_proxy.v2.consuming.refusals import invalid, invalid_topics
-from rest_proxy.v2.media import EMBEDDED_TYPES, UNSUPPORTED_MEDIA_TYPE, V2
+from rest_proxy.v2.consuming.refusals import invalid, invalid_topics, mistyped
+from rest_proxy.v2.media import EMBEDDED_TYPES, V2
+from rest_proxy.whole_number import as_integer
 
 _BODY_TYPES: Final = frozenset({V2, *EMBEDDED_TYPES.values()})
 
@@ -31,9 +32,9 @@ async def read_object(request: Request, known: Iterable[str]) -> dict[str, Any] 
     """The object in the body; None without a body, or for `null`."""
     if not await request.body():
         return None
-    media_type = parse_media_type(request.headers.get("content-type", ""))
+    media_type = parse_media_type(request.headers.get("content-type") or V2)
     if media_type is None or media_type.essence not in _BODY_TYPES:
-        raise HttpError(UNSUPPORTED_MEDIA_TYPE, "HTTP 415 Unsupported Media Type")
+        raise unsupported([V2])
     value = await request.json()
     if value is None:
         return None
@@ -50,7 +51,7 @@ async def read_given_object(request: Request, known: Iterable[str]) -> dict[str,
 
 def checked_object(value: Any, what: str, known: Iterable[str]) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise invalid(f"{what} must be a JSON object")
+        raise mistyped(f"{what} must be a JSON object")
     for name in value:
         if name not in known:
             raise invalid(f"Unrecognized field: {name}")
@@ -60,8 +61,10 @@ def checked_object(value: Any, what: str, known: Iterable[str]) -> dict[str, Any
 def items(found: dict[str, Any], name: str, read: Callable[[Any, str], ItemT]) -> list[ItemT]:
     """The members of a list, each read by `read`, which is told its place."""
     values = found.get(name)
+    if values is None:
+        raise invalid(f"{name} is missing; it must be a list")
     if not isinstance(values, list):
-        raise invalid(f"{name} must be a list")
+        raise mistyped(f"{name} must be a list")
     return [read(value, f"{name}[{index}]") for index, value in enumerate(values)]
 
 
@@ -81,7 +84,9 @@ def topic(value: Any, what: str) -> str:
 
 
 def text(value: Any, what: str, *, empty: bool = False) -> str:
-    if not isinstance(value, str) or not (value or empty):
+    if value is not None and not isinstance(value, str):
+        raise mistyped(f"{what} must be a text")
+    if value is None or not (value or empty):
         raise invalid(f"{what} must be a text{'' if empty else ' that is not empty'}")
     if NUL in value:
         # librdkafka would take it for the end of the text.
@@ -90,23 +95,25 @@ def text(value: Any, what: str, *, empty: bool = False) -> str:
 
 
 def whole_number(value: Any, what: str, maximum: int) -> int:
-    """From 0 on. Digits in a text count, since clients of untyped languages send them."""
-    if isinstance(value, str) and value.isascii() and value.isdigit():
-        value = int(value[: len(str(maximum)) + 1])
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= maximum:
-        raise invalid(f"{what} must be a whole number from 0 to {maximum}")
-    return value
+    """From 0 on."""
+    number = as_integer(value)
+    if number is None or number > maximum:
+        raise (invalid if value is None else mistyped)(f"{what} must be a whole number from 0 to {maximum}")
+    if number < 0:
+        raise invalid(f"{what} must be a whole number from 0 on")
+    return number
 
 
 def timestamp_ms(value: Any, what: str) -> int:
     """ISO 8601 with a time zone, or a number of seconds since 1970, as Confluent's proxy takes them."""
+    value = value if (seconds := as_integer(value)) is None else seconds
     try:
         if isinstance(value, str):
-            moment = datetime.fromisoformat(value)
+            moment = datetime.fromisoformat(value.upper())
             if moment.tzinfo is not None:
                 return max(math.floor(moment.timestamp() * MS_PER_S), 0)
         elif isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= INT64_MAX // MS_PER_S:
             return math.floor(value * MS_PER_S)
     except (ValueError, OverflowError):
         pass
-    raise invalid(f"{what} must be a moment such as 2026-01-31T12:00:00Z, or a number of seconds since 1970")
+    raise mistyped(f"{what} must be a moment such as 2026-01-31T12:00:00Z, or a number of seconds since 1970")

@@ -74,7 +74,7 @@ def _form(value: Any) -> str:
     if value is None:
         return "binary"
     if not isinstance(value, str) or value.lower() not in EMBEDDED_FORMATS:
-        raise invalid("Invalid format type.")
+        raise invalid(f"Invalid format type. There are {', '.join(EMBEDDED_FORMATS)}.")
     return value.lower()
 
 

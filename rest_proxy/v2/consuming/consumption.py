@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
+from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.v2.consuming.partition import Partition
 from rest_proxy.v2.consuming.refusals import mutually_exclusive, not_assigned
 from rest_proxy.v2.consuming.topic_pattern import TopicPattern
@@ -29,8 +30,12 @@ class Consumption:
     pattern: TopicPattern | None = None
     match_again_s: float = 0.0
     assigned: set[Partition] = field(default_factory=set)
+    untold: bool = False
+    """Whether the client has chosen partitions of which librdkafka does not know yet."""
     seeks: dict[Partition, int] = field(default_factory=dict)
     """Moves that librdkafka has not made yet."""
+    stopped: dict[Partition, KafkaFailure] = field(default_factory=dict)
+    """Where librdkafka does not know where to go on and was told not to guess, with what it said. It is up to the client to move."""
     settled: bool = True
     """Whether the partitions are known, or there are none to wait for as things stand."""
 
@@ -63,9 +68,19 @@ class Consumption:
         self.assigned.difference_update(partitions)
         for partition in partitions:
             self.seeks.pop(partition, None)
+            self.stopped.pop(partition, None)
+
+    def standstill(self) -> KafkaFailure | None:
+        """Why nothing comes from a partition that the client does not move in."""
+        return next((failure for partition, failure in self.stopped.items() if partition not in self.seeks), None)
 
     def replace(self, partitions: Collection[Partition]) -> None:
         """Partitions that the client chose itself."""
         self.lose(self.assigned.difference(partitions))
         self.gain(partitions)
         self.source = Source.PARTITIONS
+        self.untold = True
+
+    def wants(self, partition: Partition) -> bool:
+        """Whether records from there are still what the client asked for."""
+        return partition in self.assigned and partition not in self.seeks

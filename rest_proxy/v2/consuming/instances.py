@@ -12,11 +12,12 @@ from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from barnabas.kernel.settings import Settings
-from rest_proxy.kafka.client_settings import CONSUMER, client_settings
+from rest_proxy.kafka.client_settings import CONSUMER, ONE_OF_MANY, client_settings
 from rest_proxy.kafka.failure import KafkaFailure
+from rest_proxy.kafka.reachability import Reachability
 from rest_proxy.kafka.threads import Threads
 from rest_proxy.v2.consuming.choice import InstanceChoice
-from rest_proxy.v2.consuming.instance import Instance, ReadLimits
+from rest_proxy.v2.consuming.instance import ClusterAccess, Instance, ReadLimits
 from rest_proxy.v2.consuming.member import Member
 from rest_proxy.v2.consuming.pace import Pace
 from rest_proxy.v2.consuming.refusals import instance_exists, instance_not_found, too_many_instances
@@ -32,14 +33,13 @@ POLL_INTERVAL_MIN_MS: Final = 300_000
 POLL_INTERVAL_MAX_MS: Final = 86_400_000
 POLL_MARGIN_MS: Final = 60_000
 
-# What an instance costs while its client is away is bounded, and a group forms anew within a second or two. That brokers cannot be
-# reached is told to clients, and logged by the clients that all requests share: not ten times a second by each of a thousand consumers.
+# What an instance costs while its client is away is bounded, and a group forms anew within a second or two.
 _MODEST: Final = {
+    **ONE_OF_MANY,
     "queued.max.messages.kbytes": 2 * 1024,
     "fetch.max.bytes": 2 * 1024 * 1024,
     "heartbeat.interval.ms": 1_000,
     "topic.metadata.refresh.interval.ms": 30_000,
-    "log_level": 2,
 }
 
 logger = logging.getLogger(__name__)
@@ -55,10 +55,12 @@ class Name(NamedTuple):
 class Instances:
     """Everything here happens on the event loop; what blocks is sent to threads."""
 
-    def __init__(self, settings: Settings, threads: Threads) -> None:
+    def __init__(
+        self, settings: Settings, threads: Threads, reachability: Reachability, stopping: asyncio.Event
+    ) -> None:
         self._settings = settings
-        self._threads = threads
-        self._pace = Pace(settings.integer("consumer.threads"))
+        self._cluster = ClusterAccess(threads, reachability)
+        self._pace = Pace(settings.integer("consumer.threads"), stopping)
         self._open: dict[Name, Instance] = {}
         self._upkeep: asyncio.Task[None] | None = None
         self._closing: set[asyncio.Task[None]] = set()
@@ -75,7 +77,7 @@ class Instances:
         if len(self._open) >= limit:
             raise too_many_instances(limit)
         member = Member(partial(self._client_settings, group, choice))
-        self._open[name] = Instance(choice.form, self._limits(choice), member, self._threads, self._pace)
+        self._open[name] = Instance(choice.form, self._limits(choice), member, self._cluster, self._pace)
         if self._upkeep is None:
             self._upkeep = asyncio.create_task(self._look_after())
         return name
@@ -125,7 +127,7 @@ class Instances:
 
     async def _serve(self, members: Sequence[Member]) -> None:
         try:
-            await self._threads.run(_serve, members)
+            await self._cluster.threads.run(_serve, members)
         except Exception:
             # The next time may be better; without upkeep no instance would ever expire.
             logger.exception("consumer instances that are idle were not attended to")

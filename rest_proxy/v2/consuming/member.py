@@ -106,7 +106,10 @@ class Member:
             self._consumption = Consumption()
 
     def assign(self, partitions: Sequence[Partition]) -> None:
-        """Consume just these, outside of the group's rule. Partitions that it had already go on where they were."""
+        """Consume just these, outside of the group's rule. Partitions that it had already go on where they were.
+
+        librdkafka is told with the next fetch: by then the client may have said where to begin, and the group need not be asked.
+        """
         if not partitions:
             self.unsubscribe()
             return
@@ -115,7 +118,6 @@ class Member:
             consumer = self._open()
             _check_exist(consumer, partitions)
             kept = {partition: at for partition, at in self.backlog.positions().items() if partition in partitions}
-            consumer.assign([_place(partition, kept.get(partition, OFFSET_INVALID)) for partition in partitions])
             self.backlog.restart(kept)
             self._consumption.replace(partitions)
 
@@ -260,6 +262,8 @@ class Member:
         return end
 
     def _apply_seeks(self, consumer: Consumer) -> None:
+        if self._consumption.untold or self._consumption.stopped.keys() & self._consumption.seeks.keys():
+            self._start_anew(consumer)
         for partition, offset in list(self._consumption.seeks.items()):
             try:
                 consumer.seek(_place(partition, offset))
@@ -269,6 +273,20 @@ class Member:
             else:
                 del self._consumption.seeks[partition]
 
+    def _start_anew(self, consumer: Consumer) -> None:
+        """Assign the partitions, with the places where the client wants to be. It must be done with all of them at once; librdkafka then takes
+        up a partition again that has stopped."""
+        positions = self.backlog.positions()
+        consumption = self._consumption
+        targets = {**positions, **consumption.seeks}
+        consumer.assign(
+            [_place(partition, targets.get(partition, OFFSET_INVALID)) for partition in consumption.assigned]
+        )
+        self.backlog.restart(positions)
+        consumption.seeks.clear()
+        consumption.stopped.clear()
+        consumption.untold = False
+
     def _take(self, messages: Sequence[Message]) -> None:
         records = []
         for message in messages:
@@ -276,20 +294,23 @@ class Member:
             if error is None:
                 records.append(FetchedRecord.of(message))
             else:
-                self._take_error(error, message.topic())
+                self._take_error(error, Partition(message.topic() or "", message.partition() or 0))
         if records:
             self._unreachable = False
-            self.backlog.add([record for record in records if record.partition not in self._consumption.seeks])
+            self.backlog.add([record for record in records if self._consumption.wants(record.partition)])
 
-    def _take_error(self, error: KafkaError, topic: str | None) -> None:
+    def _take_error(self, error: KafkaError, place: Partition) -> None:
         if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
             # It may come to be, and is consumed then.
-            self._consumption.miss(topic or "")
+            self._consumption.miss(place.topic)
+        elif error.code() == KafkaError._AUTO_OFFSET_RESET:
+            reason = f"{error.str()}; partition {place} is read again when you move to an offset that it has"
+            self._consumption.stopped[place] = KafkaFailure(error.code(), error.name(), reason, retriable=False)
         elif error.code() != KafkaError._MAX_POLL_EXCEEDED and not error.retriable():
             self._failure = KafkaFailure.of(error)
 
     def _raise_failure(self) -> None:
-        failure, self._failure = self._failure, None
+        failure, self._failure = self._failure or self._consumption.standstill(), None
         if failure is not None:
             raise failure
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -13,11 +14,16 @@ SHORT_TURN_S: Final = 0.02
 
 
 class Pace:
-    """Shared by all instances. A read that waits goes back into the line after each turn."""
+    """Shared by all instances. A read that waits goes back into the line after each turn, unless the service stops."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, stopping: asyncio.Event) -> None:
         self._threads = threads
+        self._stopping = stopping
         self._reads = 0
+
+    @property
+    def is_over(self) -> bool:
+        return self._stopping.is_set()
 
     @property
     def turn_s(self) -> float:

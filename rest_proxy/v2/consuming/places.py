@@ -9,7 +9,8 @@ from rest_proxy.v2.consuming.partition import Commit, Partition
 
 
 def partitions(found: dict[str, Any]) -> list[Partition]:
-    return items(found, "partitions", partition)
+    """Each of them once, as often as it may be named."""
+    return list(dict.fromkeys(items(found, "partitions", partition)))
 
 
 def commits(found: dict[str, Any]) -> list[Commit]:

@@ -8,6 +8,7 @@ from barnabas.kernel.http.errors import HttpError
 from rest_proxy.problems import (
     BAD_REQUEST,
     KAFKA_BAD_REQUEST,
+    NOT_ACCEPTABLE,
     NOT_FOUND,
     PARTITION_NOT_FOUND,
     SERVICE_UNAVAILABLE,
@@ -15,7 +16,6 @@ from rest_proxy.problems import (
     UNPROCESSABLE,
 )
 from rest_proxy.v2.consuming.partition import Partition
-from rest_proxy.v2.media import NOT_ACCEPTABLE
 
 CONFLICT: Final = 409
 
@@ -98,6 +98,11 @@ def broken_constraint(reason: str) -> HttpError:
     )
 
 
+def mistyped(reason: str) -> HttpError:
+    """A value of another kind than its place asks for."""
+    return HttpError(BAD_REQUEST, reason)
+
+
 def invalid(reason: str) -> HttpError:
-    """A body that has not the shape that its path asks for."""
+    """A value of the right kind that is not allowed, or none where one must be."""
     return HttpError(UNPROCESSABLE, reason)

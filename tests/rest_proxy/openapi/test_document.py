@@ -73,7 +73,29 @@ def test_the_ids_of_operations_differ() -> None:
 
 def test_the_service_tells_the_document(rest_url: str) -> None:
     answer = ask(rest_url, "GET", "/openapi.json")
-    assert (answer.status, answer.body) == (200, document(settings_of("both")))
+    assert (answer.status, answer.body) == (200, {**document(settings_of("both")), "servers": [{"url": rest_url}]})
+
+
+def members_of(shape: dict[str, Any]) -> set[str]:
+    """The names that a shape knows, those of the objects in it among them."""
+    own = shape.get("properties", {})
+    within = [*own.values(), *shape.get("anyOf", ()), shape.get("items", {})]
+    return set(own).union(*map(members_of, filter(None, within)))
+
+
+@pytest.mark.parametrize("name", ["Receipt", "BatchReceipts"])
+def test_what_receipts_tell_of_a_record_is_described(name: str) -> None:
+    shapes = document(settings_of("both"))["components"]["schemas"]
+    assert members_of(shapes[name]) >= {
+        "cluster_id",
+        "topic_name",
+        "partition_id",
+        "offset",
+        "timestamp",
+        "key",
+        "value",
+    }
+    assert members_of(shapes["WrittenData"]) == {"type", "subject", "schema_id", "schema_version", "size"}
 
 
 def test_the_page_asks_for_nothing_but_the_document(rest_url: str) -> None:
@@ -82,3 +104,18 @@ def test_the_page_asks_for_nothing_but_the_document(rest_url: str) -> None:
     assert answer.headers["content-type"].startswith("text/html")
     addresses = re.findall(r"""(?:href|src)="([^"]*)"|fetch\("([^"]*)"\)|(https?:[^\s"]*)|@import""", PAGE)
     assert {"".join(each) for each in addresses} == {"data:,", "openapi.json"}
+
+
+def test_a_browser_is_led_to_the_page(rest_url: str) -> None:
+    led = ask(rest_url, "GET", "/", headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+    assert (led.status, led.headers["location"]) == (303, "docs")
+    assert ask(rest_url, "GET", "/", headers={"Accept": "*/*"}).body == {}
+
+
+def test_each_type_of_a_body_has_a_shape_of_its_own() -> None:
+    """Generators of clients name what they make by the shapes."""
+    for path, methods in document(settings_of("both"))["paths"].items():
+        for operation in methods.values():
+            content = operation.get("requestBody", {"content": {}})["content"]
+            shapes = [each["schema"]["$ref"] for each in content.values()]
+            assert len(set(shapes)) == len(shapes), path

@@ -10,6 +10,8 @@ from tests.rest_proxy.v3.v3_service import V3Service
 
 SERVICES = {"ours": ("rest_url", "barnabas"), "kafka": ("rest_on_kafka_url", "apache_kafka")}
 FIRST_MS = 1_700_000_000_000
+FOREVER = "-1"
+"""For topics with records of that age, which else may be gone at any time."""
 STEP_MS = 1000
 FLUSH_S = 20.0
 

@@ -13,6 +13,7 @@ from confluent_kafka.admin import AdminClient
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.settings import resolve
 from rest_proxy.kafka.failure import KafkaFailure
+from rest_proxy.kafka.reachability import Reachability
 from rest_proxy.kafka.threads import Threads
 from rest_proxy.settings import REST_CATALOGUE
 from rest_proxy.v2.consuming.choice import InstanceChoice
@@ -31,7 +32,9 @@ MANY = 10_000
 async def running(bootstrap: str, **settings: object) -> AsyncIterator[Instances]:
     named = {name.replace("_", "."): str(value) for name, value in settings.items()}
     threads = Threads("test", 4)
-    instances = Instances(resolve(REST_CATALOGUE, {"bootstrap.servers": bootstrap, **named}, {}), threads)
+    instances = Instances(
+        resolve(REST_CATALOGUE, {"bootstrap.servers": bootstrap, **named}, {}), threads, Reachability(), asyncio.Event()
+    )
     try:
         yield instances
     finally:
@@ -107,7 +110,8 @@ def test_idle_instances_are_cheap_and_bounded(group: str) -> None:
             too_many = refusal(lambda: instances.open(group, InstanceChoice.of({})))
             assert (too_many.status, too_many.headers) == (503, {"retry-after": "10"})
             assert f"{MANY} consumer instances are open" in too_many.message
-            assert threading.active_count() == threads_before
+            # Threads of tests before this one may end meanwhile.
+            assert threading.active_count() <= threads_before
 
     asyncio.run(scene())
 
@@ -147,10 +151,10 @@ def test_without_a_broker_a_read_says_so_and_goes_on_when_it_is_back(
 
 def test_settings_that_librdkafka_refuses_are_told(barnabas: BarnabasBroker, group: str, topic: str) -> None:
     async def scene() -> None:
-        async with running(barnabas.address, consumer_no_such_thing=5) as instances:
+        async with running(barnabas.address, consumer_session_timeout_ms=0) as instances:
             with pytest.raises(HttpError) as caught:
                 await subscribed(instances, group, topic)
             assert (caught.value.status, caught.value.code) == (422, 42204)
-            assert "no.such.thing" in caught.value.message
+            assert "session.timeout.ms" in caught.value.message
 
     asyncio.run(scene())

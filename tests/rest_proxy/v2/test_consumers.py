@@ -204,6 +204,40 @@ def test_a_client_moves_before_it_has_read_anything(
     assert consumer.offsets(f"?timeout={LONG_MS}") == expected
 
 
+@pytest.mark.parametrize("by_group", [False, True])
+def test_without_a_place_to_begin_at_it_is_up_to_the_client_to_name_one(
+    barnabas: BarnabasBroker, consume: Open, topic: str, by_group: bool
+) -> None:
+    write(barnabas, topic, numbers(3))
+    consumer = consume(auto_offset_reset="none")
+    if by_group:
+        consumer.do("/subscription", {"topics": [topic]})
+    else:
+        consumer.do("/assignments", {"partitions": [place(topic)]})
+        consumer.do("/positions", {"offsets": [place(topic, offset=2)]})
+        assert consumer.offsets(f"?timeout={LONG_MS}") == [2]
+        consumer.do("/positions", {"offsets": [place(topic, offset=500)]})
+    wait_for(lambda: consumer.try_records().status == 500, "a refusal")
+    again = consumer.try_records()
+    assert (again.status, again.code) == (500, 50002)
+    assert f"partition {topic}-0 is read again when you move" in again.body["message"]
+    consumer.do("/positions/beginning", {"partitions": [place(topic)]})
+    assert [record["offset"] for record in consumer.read(3)] == [0, 1, 2]
+
+
+def test_requests_may_name_partitions_twice_and_in_text_and_need_no_content_type(
+    barnabas: BarnabasBroker, consume: Open, topic: str
+) -> None:
+    write(barnabas, topic, numbers(2))
+    consumer = consume()
+    twice = {"partitions": [place(topic), {"topic": topic, "partition": "0"}]}
+    assert consumer.ask("POST", "/assignments", twice, {"Content-Type": ""}).status == 204
+    assert consumer.assigned() == [0]
+    consumer.do("/offsets", {"offsets": [place(topic, offset=0.0)]})
+    committed = consumer.ask("GET", "/offsets", twice).body["offsets"]
+    assert committed == [place(topic, offset=1, metadata="")]
+
+
 def test_offsets_are_committed_and_told(barnabas: BarnabasBroker, consume: Open, topic: str) -> None:
     write(barnabas, topic, numbers(4))
     consumer = consume(auto_commit_enable="false")
@@ -254,7 +288,7 @@ def test_a_subscription_can_be_given_up_and_replaced(barnabas: BarnabasBroker, c
     assert consumer.assigned() == []
     consumer.do("/assignments", {"partitions": [place(topic)]})
     consumer.do("/positions", {"offsets": [place(topic, offset=1)]})
-    assert consumer.offsets() == [1]
+    assert consumer.offsets(f"?timeout={LONG_MS}") == [1]
 
 
 def test_the_group_shares_its_partitions_and_a_deleted_instance_leaves_at_once(
@@ -340,7 +374,7 @@ def test_records_with_a_schema_come_back_as_they_were_sent(rest_url: str, consum
 @pytest.mark.parametrize(
     ("body", "status", "code", "words"),
     [
-        ({"format": "nope"}, 422, 422, "Invalid format type."),
+        ({"format": "nope"}, 422, 422, "Invalid format type. There are binary, json, avro, jsonschema, protobuf."),
         ({"nope": "x"}, 422, 422, "Unrecognized field: nope"),
         ({"auto.offset.reset": "nope"}, 422, 42204, "Invalid consumer configuration: "),
         ({"auto.commit.enable": "nope"}, 422, 42204, "Expected value to be either true or false"),
@@ -349,7 +383,7 @@ def test_records_with_a_schema_come_back_as_they_were_sent(rest_url: str, consum
         ({"fetch.min.bytes": 10_000_001}, 422, 40001, "It does not abide by the constraints"),
         ({"auto.offset.reset": []}, 422, 42204, "auto.offset.reset"),
         ({"name": 7}, 422, 422, "name must be a text"),
-        ([], 422, 422, "must be a JSON object"),
+        ([], 400, 400, "must be a JSON object"),
         (b"{", 400, 400, "not valid JSON"),
     ],
 )
@@ -371,11 +405,15 @@ def test_a_bad_instance_is_refused(rest_url: str, group: str, body: object, stat
         ("GET", "/offsets", None, {}, 404, 40402, "Partition not found."),
         ("POST", "/subscription", None, {}, 422, 422, "the request has no body"),
         ("POST", "/subscription", {"topics": ["^.*"]}, {}, 400, 40002, "Invalid topics: [^.*]"),
-        ("POST", "/subscription", {"topics": "t"}, {}, 422, 422, "topics must be a list"),
+        ("POST", "/subscription", {"topics": "t"}, {}, 400, 400, "topics must be a list"),
+        ("POST", "/subscription", {"topics": [1]}, {}, 400, 400, "topics[0] must be a text"),
+        ("POST", "/subscription", {"topics": [""]}, {}, 422, 422, "topics[0] must be a text that is not empty"),
         ("POST", "/subscription", {"topic_pattern": "("}, {}, 422, 422, "not a regular expression"),
         ("POST", "/subscription", {"topics": []}, {"Content-Type": "application/json"}, 415, 415, "HTTP 415"),
         ("POST", "/assignments", {"partitions": [place("-")]}, {}, 404, 40401, "Topic not found."),
         ("POST", "/assignments", {"partitions": [{"topic": "t"}]}, {}, 422, 422, "partitions[0].partition must be"),
+        ("POST", "/assignments", {"partitions": [place("t") | {"partition": 0.5}]}, {}, 400, 400, "partition must be"),
+        ("POST", "/assignments", {}, {}, 422, 422, "partitions is missing"),
         (
             "POST",
             "/positions/end",
@@ -385,7 +423,7 @@ def test_a_bad_instance_is_refused(rest_url: str, group: str, body: object, stat
             40903,
             "No current assignment for partition t-0",
         ),
-        ("POST", "/positions", {"timestamps": [place("t", timestamp="x")]}, {}, 422, 422, "must be a moment such as"),
+        ("POST", "/positions", {"timestamps": [place("t", timestamp="x")]}, {}, 400, 400, "must be a moment such as"),
         ("POST", "/offsets", {"offsets": [place("a/b", offset=0)]}, {}, 400, 40002, "Invalid topics: [a/b]"),
         ("POST", "/offsets", {"offsets": [place("t", offset=0, metadata="\0")]}, {}, 422, 422, "a NUL character"),
         ("POST", "/offsets", {"offsets": [place("t", offset=-1)]}, {}, 422, 422, "offsets[0].offset must be"),

@@ -16,6 +16,7 @@ from barnabas.kernel.settings import resolve
 from rest_proxy.formats.formats import Formats
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.kafka.producer import Delivered, OutgoingRecord, SharedProducer
+from rest_proxy.kafka.reachability import Reachability
 from rest_proxy.settings import REST_CATALOGUE
 from rest_proxy.v2.produce import Produce
 
@@ -27,7 +28,7 @@ class DeniedProducer:
         self._failure = KafkaFailure.of(KafkaError(code))
 
     async def send(self, records: Sequence[OutgoingRecord]) -> list[Delivered | KafkaFailure]:
-        return [Delivered(0, 7, None), *[self._failure for _ in records[1:]]]
+        return [(0, 7, None), *[self._failure for _ in records[1:]]]
 
 
 def request(body: object) -> Request:
@@ -54,8 +55,8 @@ def request(body: object) -> Request:
 )
 def test_only_a_denial_shows_in_the_status(kafka: int, status: int, code: int) -> None:
     async def answered() -> tuple[int, list[dict[str, Any]]]:
-        formats = Formats(["http://127.0.0.1:1"], resolve(REST_CATALOGUE, {}, {}))
-        produce = Produce(formats, cast("SharedProducer", DeniedProducer(kafka)))
+        formats = Formats(resolve(REST_CATALOGUE, {"schema.registry.url": "http://127.0.0.1:1"}, {}))
+        produce = Produce(formats, cast("SharedProducer", DeniedProducer(kafka)), Reachability())
         response = await produce.to_topic(request({"records": [{"value": 1}, {"value": 2}]}))
         await formats.stop()
         return response.status_code, json.loads(bytes(response.body))["offsets"]

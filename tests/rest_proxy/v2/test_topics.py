@@ -63,9 +63,17 @@ def test_offsets_are_those_of_the_first_and_the_next_record(rest_url: str, two_p
 @pytest.mark.parametrize(
     ("path", "code", "message"),
     [
-        ("/topics/no-such-topic", 40403, "This server does not host this topic-partition."),
-        ("/topics/no-such-topic/partitions", 40403, "This server does not host this topic-partition."),
-        ("/topics/no-such-topic/partitions/0/offsets", 40403, "This server does not host this topic-partition."),
+        ("/topics/no-such-topic", 40403, "This server does not host this topic-partition. (topic no-such-topic)"),
+        (
+            "/topics/no-such-topic/partitions",
+            40403,
+            "This server does not host this topic-partition. (topic no-such-topic)",
+        ),
+        (
+            "/topics/no-such-topic/partitions/0/offsets",
+            40403,
+            "This server does not host this topic-partition. (topic no-such-topic)",
+        ),
         ("/topics/{topic}/partitions/2", 40402, "Partition not found."),
         ("/topics/{topic}/partitions/2/offsets", 40402, "Partition not found."),
         ("/topics/{topic}/partitions/2147483648", 404, "HTTP 404 Not Found"),
@@ -77,6 +85,13 @@ def test_what_is_not_there(rest_url: str, two_partitions: str, path: str, code: 
     answer = get(rest_url, path.format(topic=two_partitions))
     assert (answer.status, answer.body) == (404, {"error_code": code, "message": message})
     assert answer.headers["content-type"] == V2
+
+
+@pytest.mark.parametrize("path", ["/topics/no%20name", "/topics/..", "/topics/%C3%A4/partitions"])
+def test_a_topic_that_cannot_be(rest_url: str, path: str) -> None:
+    answer = get(rest_url, path)
+    message = "The request attempted to perform an operation on an invalid topic."
+    assert (answer.status, answer.body) == (400, {"error_code": 40002, "message": message})
 
 
 def test_asking_for_a_topic_does_not_make_it(rest_url: str, topic: str) -> None:

@@ -51,6 +51,7 @@ def test_links_lead_where_the_client_came_from(v3: V3Service) -> None:
         ("GET", {"Accept": "text/html, application/*;q=0.5"}, 200),
         ("POST", {"Content-Type": "text/plain"}, 415),
         ("POST", {"Content-Type": "application/json; charset=utf-16"}, 422),
+        ("POST", {"Content-Type": ""}, 422),
     ],
 )
 def test_only_json_is_spoken(v3: V3Service, method: str, headers: dict[str, str], status: int) -> None:

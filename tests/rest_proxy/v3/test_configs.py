@@ -114,15 +114,44 @@ def test_a_value_that_hides_others_comes_first(v3: V3Service) -> None:
     wait_for(lambda: v3.get(path)["value"] == "1", "one thread")
 
 
-def test_what_all_brokers_have_in_common_is_told_and_not_changed(v3: V3Service) -> None:
+def test_what_all_brokers_have_in_common_is_told(v3: V3Service) -> None:
     listing = v3.get("/broker-configs")
     assert listing["kind"] == "KafkaClusterConfigList"
     for config in listing["data"]:
         assert config["source"] == "DYNAMIC_DEFAULT_BROKER_CONFIG"
         assert v3.get(f"/broker-configs/{config['name']}") == config
     assert v3.ask("GET", "/broker-configs/nope").status == 404
-    assert v3.ask("PUT", "/broker-configs/log.retention.ms", {"value": "1"}).status == 501
-    assert v3.ask("POST", "/broker-configs:alter", {"data": []}).status == 501
+
+
+def test_what_all_brokers_have_in_common_is_changed(v3: V3Service) -> None:
+    path, name = "/broker-configs/log.cleaner.io.buffer.size", "log.cleaner.io.buffer.size"
+
+    def value() -> str | None:
+        found = v3.ask("GET", path)
+        return found.body["value"] if found.status == 200 else None
+
+    assert v3.ask("PUT", path, {"value": "600000"}).status == 204
+    wait_for(lambda: value() == "600000", "the value of a PUT")
+    assert v3.get(f"/brokers/1/configs/{name}")["value"] == "600000"
+    changes = [{"name": name, "value": "700000"}]
+    assert v3.ask("POST", "/broker-configs:alter", {"data": changes, "validate_only": True}).status == 204
+    assert value() == "600000"
+    assert v3.ask("POST", "/broker-configs:alter", {"data": changes}).status == 204
+    wait_for(lambda: value() == "700000", "the value of an alter")
+    assert v3.ask("DELETE", path).status == 204
+    wait_for(lambda: value() is None, "the end of the value")
+    again = v3.ask("DELETE", path)
+    message = f"Config {name} cannot be found for BROKER  in cluster {v3.cluster_id}."
+    assert (again.status, again.body) == (404, {"error_code": 404, "message": message})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("log.cleaner.threads", "many"), ("node.id", "7")], ids=["no number", "not dynamic"]
+)
+def test_what_all_brokers_refuse_is_a_bad_request(v3: V3Service, name: str, value: str) -> None:
+    refused = v3.ask("PUT", f"/broker-configs/{name}", {"value": value})
+    assert (refused.status, refused.body["error_code"]) == (400, 40002)
+    assert name in refused.body["message"]
 
 
 @pytest.mark.parametrize(

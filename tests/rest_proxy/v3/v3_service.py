@@ -40,9 +40,11 @@ class V3Service:
         assert answer.status == 200, answer.raw
         return answer.body
 
-    def create(self, topic: str, partitions: int = 1) -> None:
-        """A topic that can be described when this returns."""
-        answer = self.ask("POST", "/topics", {"topic_name": topic, "partitions_count": partitions})
+    def create(self, topic: str, partitions: int = 1, **configs: str) -> None:
+        """A topic that can be described when this returns. Underscores in the names of configs stand for dots."""
+        named = [{"name": name.replace("_", "."), "value": value} for name, value in configs.items()]
+        wanted = {"topic_name": topic, "partitions_count": partitions, "configs": named}
+        answer = self.ask("POST", "/topics", wanted)
         assert answer.status == 201, answer.raw
 
     def related(self, path: str) -> dict[str, str]:

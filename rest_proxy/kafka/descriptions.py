@@ -16,14 +16,15 @@ _GONE: Final = KafkaError.UNKNOWN_TOPIC_OR_PART
 
 
 async def describe_topic(admin: Admin, name: str, *, with_operations: bool = False) -> TopicDescription:
-    """One topic; KafkaFailure when there is none of that name, or can be none."""
+    """One topic; KafkaFailure when there is none of that name, or can be none. To ask does not make it."""
     if invalid_topic(name) is not None:
         message = "The request attempted to perform an operation on an invalid topic."
         raise KafkaFailure(INVALID_TOPIC, "TOPIC_EXCEPTION", message, retriable=False)
     found = await _describe(admin, [name], with_operations=with_operations)
     description = found[name]
     if isinstance(description, KafkaFailure):
-        raise description
+        code, kind, message = description.code, description.name, description.message
+        raise KafkaFailure(code, kind, message, retriable=description.retriable, about=f"topic {name}")
     return description
 
 

@@ -1,0 +1,52 @@
+"""Whether the service can do its work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from http import HTTPStatus
+
+from starlette.responses import Response
+
+from barnabas.kernel.http.answers import json_answer
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Route
+from rest_proxy.kafka.failure import KafkaFailure
+from rest_proxy.proxy import Proxy
+
+
+def routes(proxy: Proxy) -> Iterator[Route]:
+    health = Health(proxy)
+    yield Route("GET", "/_health", health.health)
+    yield Route("GET", "/status/ready", health.ready)
+
+
+class Health:
+    """Asks the brokers each time unless they are known to be away: what was true a moment ago is no answer. The registry is not asked;
+    most records do without."""
+
+    def __init__(self, proxy: Proxy) -> None:
+        self._admin = proxy.clients.admin
+        self._reachability = proxy.clients.reachability
+        self._brokers = ", ".join(proxy.settings.items_of("bootstrap.servers"))
+
+    async def health(self, _request: Request) -> Response:
+        problem = await self._problem()
+        status = {"bootstrap_servers": self._brokers, "broker_error": problem}
+        return json_answer({"healthy": problem is None, "status": status}, _status(problem))
+
+    async def ready(self, _request: Request) -> Response:
+        problem = await self._problem()
+        return json_answer({"ready": problem is None}, _status(problem))
+
+    async def _problem(self) -> str | None:
+        if self._reachability.problem is not None:
+            return self._reachability.problem
+        try:
+            await self._admin.probe()
+        except KafkaFailure as failure:
+            return failure.message
+        return None
+
+
+def _status(problem: str | None) -> HTTPStatus:
+    return HTTPStatus.OK if problem is None else HTTPStatus.SERVICE_UNAVAILABLE
