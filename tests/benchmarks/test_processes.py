@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from benchmarks.processes import PeakMemory, cpu_seconds, family, resident_bytes
+from benchmarks.processes import PeakMemory, cpu_seconds, family, proportional_bytes, resident_bytes
 
 CHILD = "import sys; print('up', flush=True); sys.stdin.read()"
 GONE_PID = 2**22 + 1  # above the highest that Linux gives out
@@ -17,6 +17,7 @@ def test_a_family_is_the_process_and_its_children() -> None:
         child.stdout.readline()
         assert {os.getpid(), child.pid} <= set(family(os.getpid()))
         assert resident_bytes(os.getpid()) > resident_bytes(child.pid) > 1_000_000
+        assert 0 < proportional_bytes(child.pid) < resident_bytes(child.pid)
         child.communicate()
 
 
@@ -31,6 +32,7 @@ def test_cpu_time_grows_with_work() -> None:
 def test_a_process_that_is_gone_costs_nothing() -> None:
     assert cpu_seconds(GONE_PID) == 0
     assert resident_bytes(GONE_PID) == 0
+    assert proportional_bytes(GONE_PID) == 0
 
 
 def test_the_peak_is_the_highest_sample() -> None:

@@ -11,7 +11,7 @@ import pytest
 from benchmarks import http_stream
 from benchmarks.bare_client import BareLoad
 from benchmarks.connection import HOST
-from benchmarks.http_stream import HEAD_END, Occurrences, chunk
+from benchmarks.http_stream import HEAD_END, ChunkedBody, Occurrences, chunk
 from benchmarks.karapace import KarapaceProxy
 from benchmarks.proxies import OurProxy, Site
 from benchmarks.rest_records import MARK, SCHEMA, VALUE_BYTES, compact, order, v2_body, v3_records
@@ -71,8 +71,17 @@ def test_a_chunk_says_its_length() -> None:
     assert chunk(b"") == b"0\r\n\r\n"
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+def test_chunks_may_be_cut_anywhere_and_so_may_what_is_in_them(size: int) -> None:
+    data = chunk(b"no") + chunk(b"te\r\n") + chunk(b"x" * 20) + chunk(b"")
+    body = ChunkedBody()
+    assert b"".join(body.feed(data[start : start + size]) for start in range(0, len(data), size)) == (
+        b"note\r\n" + b"x" * 20
+    )
+
+
 def test_an_upload_ends_with_the_last_receipt(listener: socket.socket) -> None:
-    port, thread, received = answer(listener, [HEAD + b"ok o", b"k", b" ok"], until=chunk(b""))
+    port, thread, received = answer(listener, [HEAD + chunk(b"ok o"), chunk(b"k"), chunk(b" ok")], until=chunk(b""))
     assert http_stream.seconds_to_upload(port, "/upload", b"data", 3, (b"ok", 3)) > 0
     thread.join()
     assert received.endswith(chunk(b"data") * 3 + chunk(b""))
@@ -82,8 +91,8 @@ def test_an_upload_ends_with_the_last_receipt(listener: socket.socket) -> None:
     ("pieces", "complaint"),
     [
         ([b"HTTP/1.1 404 Not Found\r\n\r\n"], "404 Not Found"),
-        ([HEAD, b"ok ok ok"], "has 3 times b'ok', and 2 were to come"),
-        ([HEAD, b"ok"], "ended too early"),
+        ([HEAD, chunk(b"ok ok ok")], "has 3 times b'ok', and 2 were to come"),
+        ([HEAD, chunk(b"ok")], "ended too early"),
     ],
 )
 def test_a_stream_that_is_not_what_was_asked_for_counts_for_nothing(
@@ -95,13 +104,14 @@ def test_a_stream_that_is_not_what_was_asked_for_counts_for_nothing(
     thread.join()
 
 
-def test_costs_are_those_of_one_request_and_of_one_core() -> None:
+def test_costs_are_those_of_one_request_one_record_and_one_core() -> None:
     assert costs({"requests": 100, "records": 1_000, "cpu_s": 0.5}) == {
         "requests_core_s": 200,
         "records_core_s": 2_000,
+        "cpu_record_us": 500,
         "cpu_us": 5_000,
     }
-    assert costs({"records": 10, "cpu_s": 0}) == {"records_core_s": 1_000}
+    assert costs({"records": 10, "cpu_s": 0}) == {"records_core_s": 1_000, "cpu_record_us": 1_000}
 
 
 def test_both_proxies_ask_the_same_broker_and_registry_and_linger_alike() -> None:

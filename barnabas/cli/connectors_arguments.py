@@ -1,0 +1,133 @@
+"""The command line of `barnabas connectors`. Nothing is imported here that takes time to load."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any, Final
+
+from barnabas.cli.command_parser import whole_number
+from barnabas.cli.output import FORMS, TABLE
+
+DEFAULT_WORKER: Final = "http://127.0.0.1:8083"
+WORKER_VARIABLE: Final = "CONNECT_URL"
+DEFAULT_SERVER: Final = "127.0.0.1:9092"
+SERVER_VARIABLE: Final = "KAFKA_BOOTSTRAP_SERVERS"
+WATCH_S: Final = 2
+
+
+def add_command(commands: Any) -> None:
+    about = "list, create, watch, repair and delete connectors"
+    parser = commands.add_parser("connectors", help=about, description=f"{about[0].upper()}{about[1:]}.")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    _add_readers(actions)
+    _add_writers(actions)
+    _add_offsets(actions)
+    _add_dead_letters(actions)
+
+
+def worker_url(arguments: argparse.Namespace) -> str:
+    url: str = arguments.connect or os.environ.get(WORKER_VARIABLE) or DEFAULT_WORKER
+    return url
+
+
+def bootstrap_servers(arguments: argparse.Namespace) -> str:
+    servers: str = arguments.bootstrap_servers or os.environ.get(SERVER_VARIABLE) or DEFAULT_SERVER
+    return servers
+
+
+def _add_readers(actions: Any) -> None:
+    one = _table(actions, "list", "list connectors with state, rate, lag and last error")
+    one.add_argument("--watch", "-w", action="store_true", help=f"show it again every {WATCH_S} seconds")
+    one = _action(actions, "show", "show a connector: its settings, its tasks, and their errors in full")
+    _name(one)
+    one.add_argument("--watch", "-w", action="store_true", help=f"show it again every {WATCH_S} seconds")
+    one = _table(
+        actions, "plugins", "list what connectors, converters and transforms there are, or the settings of one"
+    )
+    one.add_argument("plugin", nargs="?", metavar="CLASS", help="its settings, with their meaning")
+    one.add_argument("--all", action="store_true", help="converters, transforms and predicates, too")
+
+
+def _add_writers(actions: Any) -> None:
+    one = _action(actions, "create", "create a connector; it must not exist")
+    _settings(one)
+    one.add_argument("--paused", action="store_true", help="do not start it yet")
+    one = _action(actions, "apply", "create or change connectors as files say; what is so already stays untouched")
+    one.add_argument(
+        "--file", "-f", action="append", required=True, metavar="FILE", help="JSON or properties; may be repeated"
+    )
+    one.add_argument("--dry-run", action="store_true", help="only tell what would change")
+    one = _action(actions, "validate", "tell everything that is wrong with a connector's settings")
+    _settings(one)
+    for verb, about in (
+        ("pause", "let a connector rest; its tasks stay"),
+        ("resume", "let a paused or stopped connector go on"),
+        ("stop", "end a connector's tasks; it stays, and its offsets can be changed"),
+    ):
+        _name(_action(actions, verb, about))
+    one = _action(actions, "restart", "start a connector and its tasks anew")
+    _name(one)
+    one.add_argument("--task", type=whole_number(0), metavar="N", help="one task alone")
+    one.add_argument("--failed", action="store_true", help="only what has failed")
+    one = _action(actions, "delete", "delete a connector; its offsets stay")
+    _name(one)
+    one.add_argument("--yes", "-y", action="store_true", help="do not ask")
+
+
+def _add_offsets(actions: Any) -> None:
+    one = _action(actions, "offsets", "show, set or forget how far a connector has come")
+    one.add_argument("verb", choices=("show", "set", "reset"))
+    _name(one)
+    one.add_argument("--file", "-f", metavar="FILE", help="for set: offsets in the form that show -o json prints")
+    one.add_argument("--output", "-o", choices=FORMS, default=TABLE, help=f"form of the output ({TABLE})")
+    one.add_argument(
+        "--yes", "-y", action="store_true", help="do not ask; a connector that runs is stopped and resumed"
+    )
+
+
+def _add_dead_letters(actions: Any) -> None:
+    one = _action(
+        actions,
+        "dlq",
+        "look at the dead letters of a connector, or send them to their topics again; replay remembers how far it came "
+        "and sends new letters alone",
+    )
+    one.add_argument("verb", choices=("show", "replay"))
+    _name(one)
+    one.add_argument("--limit", "-n", type=whole_number(1), metavar="N", help="the first N alone")
+    one.add_argument("--from-offset", type=whole_number(0), metavar="N", help="begin there")
+    one.add_argument("--all", action="store_true", help="for replay: also letters that were sent again before")
+    one.add_argument(
+        "--bootstrap-servers", "-b", metavar="LIST", help=f"brokers; {SERVER_VARIABLE} sets it, too ({DEFAULT_SERVER})"
+    )
+    one.add_argument("--output", "-o", choices=FORMS, default=TABLE, help=f"form of the output ({TABLE})")
+    one.add_argument("--yes", "-y", action="store_true", help="do not ask")
+
+
+def _action(actions: Any, name: str, about: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = actions.add_parser(
+        name, help=about, description=f"{about[0].upper()}{about[1:]}."
+    )
+    parser.add_argument(
+        "--connect", metavar="URL", help=f"a Connect worker; {WORKER_VARIABLE} sets it, too ({DEFAULT_WORKER})"
+    )
+    return parser
+
+
+def _table(actions: Any, name: str, about: str) -> argparse.ArgumentParser:
+    parser = _action(actions, name, about)
+    parser.add_argument("--output", "-o", choices=FORMS, default=TABLE, help=f"form of the output ({TABLE})")
+    return parser
+
+
+def _name(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="CONNECTOR")
+
+
+def _settings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", metavar="CONNECTOR", help="its name, if the file does not say it")
+    parser.add_argument("--file", "-f", metavar="FILE", help="JSON or properties")
+    parser.add_argument(
+        "--set", "-s", action="append", default=[], metavar="NAME=VALUE", help="a setting; may be repeated"
+    )

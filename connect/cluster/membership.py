@@ -1,0 +1,313 @@
+"""This worker's part in its group: what it offers, what it is given, and whether it leads."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, Protocol
+
+from barnabas.wire.client import Client
+from barnabas.wire.errors import ErrorCode, KafkaError
+from barnabas.wire.membership import Generation, GroupMember, GroupSettings, MemberOffer
+from barnabas.wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
+from connect.cluster.assignment import share_out
+from connect.cluster.plan import Departure, Offer, Piece, Plan, Work
+
+PROTOCOL_TYPE: Final = "connect"
+PROTOCOL: Final = "barnabas-1"
+STOP_TIMEOUT_S: Final = 5.0
+LEAVE_TIMEOUT_MS: Final = 3_000
+RETRY_S: Final = 1.0
+RETRY_MAX_S: Final = 30.0
+MS_PER_S: Final = 1000
+PIECES_TOLD_MAX: Final = 20
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipSettings:
+    group_id: str
+    session_timeout_ms: int = 10_000
+    rebalance_timeout_ms: int = 60_000
+    heartbeat_interval_ms: int = 3_000
+    max_delay_ms: int = 300_000
+    """How long the work of a worker that has gone waits for its return."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A worker's name in its group, HOST:PORT, and where the others reach it."""
+
+    worker_id: str
+    url: str
+
+
+class Duties(Protocol):
+    """What a member of the group does with its membership."""
+
+    @property
+    def config_position(self) -> int:
+        """How far this worker has read what the group was told."""
+
+    def wanted(self) -> Work:
+        """All that there is to do in the group."""
+
+    def held(self) -> tuple[Work, Work]:
+        """What this worker holds, and what it holds only until it has stopped."""
+
+    def take(self, work: Work, generation: int) -> None:
+        """Do this and nothing else; returns at once."""
+
+    def drop(self) -> None:
+        """The group has lost this worker: stop everything, since others will do it."""
+
+    async def lead(self) -> None:
+        """Prepare to decide for the group; called again if it fails."""
+
+    async def resign(self) -> None: ...
+
+
+class Membership:
+    """Takes part in the group for as long as the worker runs; no failure ends it.
+
+    The membership is static: a worker that starts again within the session is given the same work at once, and nobody else notices. One
+    that is told to stop leaves at once, so that another can lead.
+    """
+
+    def __init__(self, client: Client, identity: Identity, settings: MembershipSettings, duties: Duties) -> None:
+        self.plan: Plan | None = None
+        """What was decided last; other workers may have gone since."""
+        self.error: str | None = None
+        """Why this worker takes no part in its group, as long as that is so."""
+        self._client = client
+        self._identity = identity
+        self._settings = settings
+        self._duties = duties
+        self._member: GroupMember | None = None
+        self._generation: Generation | None = None
+        self._planned_s = 0.0
+        self._pause_s = RETRY_S
+        self._running: asyncio.Task[None] | None = None
+        self._preparing: asyncio.Task[None] | None = None
+        self._stepping_down: asyncio.Task[None] | None = None
+        self._prepared = False
+        self._has_leader = asyncio.Event()
+        self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
+
+    @property
+    def leads(self) -> bool:
+        """Whether this worker decides for the group, and is ready to."""
+        return self._prepared
+
+    @property
+    def leader_url(self) -> str | None:
+        """Where the leader is; None while that is in doubt, or when this worker is just about to lead."""
+        plan = self.plan
+        if plan is None or self._generation is None or plan.leader == self._identity.worker_id:
+            return None
+        return plan.urls.get(plan.leader)
+
+    def owner_url(self, piece: Piece) -> str | None:
+        """Where a piece of work is done, if that is another worker."""
+        if self.plan is None or piece in self.plan.of(self._identity.worker_id):
+            return None
+        return self.plan.owner_url(piece)
+
+    async def settle(self, timeout_s: float) -> None:
+        """Wait until there is a leader, or the time is up."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._has_leader.wait()
+        except TimeoutError:
+            return
+
+    def start(self) -> None:
+        self._running = asyncio.create_task(self._run(), name="membership")
+
+    async def stop(self) -> None:
+        """Leave the group, so that another worker can lead at once."""
+        await self._step_down()
+        if self._running is None:
+            return
+        generation = self._generation
+        if self._member is not None:
+            self._member.stop()
+        await asyncio.wait([self._running], timeout=STOP_TIMEOUT_S)
+        self._running.cancel()
+        await asyncio.gather(self._running, return_exceptions=True)
+        self._cancel_timers()
+        if generation is not None:
+            await self._leave(generation)
+
+    def rejoin(self) -> None:
+        if self._member is not None:
+            self._member.rejoin()
+
+    def consider(self) -> None:
+        """Share out anew when there is something to do that the plan does not know of, or the other way round."""
+        plan = self.plan
+        if plan is None or self._generation is None:
+            return
+        if self._duties.config_position > plan.config_position and self._duties.wanted() != plan.everything:
+            self.rejoin()
+
+    # --- what the group asks of its members ---
+
+    def protocols(self) -> Sequence[tuple[str, bytes]]:
+        # The coordinator answers, so the work is not lost as long as the others are waited for.
+        self._set_timer(self._lose, self._settings.rebalance_timeout_ms)
+        held, releasing = self._duties.held()
+        plan = None if self.plan is None else self.plan.aged(int((time.monotonic() - self._planned_s) * MS_PER_S))
+        identity = self._identity
+        offer = Offer(identity.worker_id, identity.url, self._duties.config_position, held, releasing, plan)
+        return [(PROTOCOL, offer.encode())]
+
+    def assign(self, protocol: str, members: Sequence[MemberOffer]) -> Mapping[str, bytes]:
+        offers = {member.member_id: Offer.parse(member.metadata) for member in members}
+        (own,) = (offer for offer in offers.values() if offer.worker_id == self._identity.worker_id)
+        plan = share_out(list(offers.values()), self._duties.wanted(), own, self._settings.max_delay_ms).encode()
+        return dict.fromkeys(offers, plan)
+
+    async def on_assigned(self, generation: Generation) -> None:
+        plan = Plan.parse(generation.assignment)
+        self._cancel_timers()
+        self._pause_s = RETRY_S
+        self.plan, self._planned_s, self._generation, self.error = plan, time.monotonic(), generation, None
+        _logger.info(
+            "group %s, generation %d: led by %s; %d pieces of work here, %d in the group",
+            self._settings.group_id, generation.number, plan.leader,
+            len(plan.of(self._identity.worker_id)), len(plan.everything),
+        )  # fmt: skip
+        if generation.is_leader:
+            self._step_up()
+            if plan.departed:
+                self._tell_waiting(plan.departed)
+                # When the longest wait is over, what waits is shared out.
+                self._set_timer(self.rejoin, min(each.left_ms for each in plan.departed.values()))
+        else:
+            await self._step_down()
+            self._has_leader.set()
+        self._duties.take(plan.of(self._identity.worker_id), generation.number)
+        self.consider()
+
+    async def on_revoked(self, generation: Generation) -> None:
+        self._generation = None
+        if not self._prepared:
+            self._has_leader.clear()
+        self._set_timer(self._lose, self._settings.session_timeout_ms)
+
+    # --- taking part ---
+
+    async def _run(self) -> None:
+        settings = self._settings
+        group = GroupSettings(
+            settings.group_id,
+            PROTOCOL_TYPE,
+            settings.session_timeout_ms,
+            settings.rebalance_timeout_ms,
+            settings.heartbeat_interval_ms,
+            instance_id=self._identity.worker_id,
+        )
+        while True:
+            self._member = GroupMember(self._client, group, self)
+            try:
+                await self._member.run()
+            except Exception as failure:  # noqa: BLE001 - whatever it is, a worker must not drop out of its group for good
+                self.error = str(failure) or type(failure).__name__
+                _logger.warning("group %s: %s", settings.group_id, self.error)
+                if isinstance(failure, KafkaError) and failure.code is ErrorCode.FENCED_INSTANCE_ID:
+                    self._pause_s = RETRY_MAX_S
+                    self._yield_to_twin()
+            else:
+                return
+            await self._step_down()
+            await asyncio.sleep(self._pause_s)
+            self._pause_s = min(self._pause_s * 2, RETRY_MAX_S)
+
+    def _lose(self) -> None:
+        self.error = self.error or "the group's coordinator does not answer"
+        _logger.error("all work stops here, since others may do it by now: %s", self.error)
+        self.plan = None
+        self._stepping_down = asyncio.create_task(self._step_down(), name="step down")
+        self._duties.drop()
+
+    def _yield_to_twin(self) -> None:
+        """Two workers that shut out each other for ever would do all work twice."""
+        self.error = (
+            f"another worker of the group says that it is {self._identity.worker_id}, too; "
+            "give each a rest.advertised.host.name or listeners of its own"
+        )
+        self._lose()
+
+    async def _leave(self, generation: Generation) -> None:
+        """A static member is waited for; this one will not come back soon."""
+        gone = MemberIdentity(member_id=generation.member_id, group_instance_id=self._identity.worker_id)
+        request = LeaveGroupRequest(group_id=self._settings.group_id, members=[gone])
+        try:
+            connection = await self._client.connect(await self._client.find_coordinator(self._settings.group_id))
+            try:
+                await connection.send(request, LeaveGroupResponse, timeout_ms=LEAVE_TIMEOUT_MS)
+            finally:
+                await connection.close()
+        except KafkaError:
+            return  # the session timeout does the same, only later
+
+    # --- leading ---
+
+    def _step_up(self) -> None:
+        if self._preparing is None:
+            self._preparing = asyncio.create_task(self._prepare(), name="prepare to lead")
+
+    async def _prepare(self) -> None:
+        pause_s = RETRY_S
+        while True:
+            try:
+                await self._duties.lead()
+            except Exception as failure:  # noqa: BLE001 - a group whose leader gives up would have none at all
+                self.error = f"it cannot lead the group: {failure}"
+                _logger.warning("group %s: %s", self._settings.group_id, self.error)
+                await asyncio.sleep(pause_s)
+                pause_s = min(pause_s * 2, RETRY_MAX_S)
+            else:
+                break
+        self._prepared = True
+        self.error = None
+        self._has_leader.set()
+        self.consider()
+
+    async def _step_down(self) -> None:
+        self._prepared = False
+        self._has_leader.clear()
+        preparing, self._preparing = self._preparing, None
+        if preparing is not None:
+            preparing.cancel()
+            await asyncio.gather(preparing, return_exceptions=True)
+            await self._duties.resign()
+
+    def _tell_waiting(self, departed: Mapping[str, Departure]) -> None:
+        for worker, departure in sorted(departed.items()):
+            until = datetime.now(UTC) + timedelta(milliseconds=departure.left_ms)
+            pieces = list(map(str, sorted(departure.work)))
+            more = f" and {len(pieces) - PIECES_TOLD_MAX} more" if len(pieces) > PIECES_TOLD_MAX else ""
+            _logger.warning(
+                "worker %s has gone: %s%s wait for its return until %s, and are shared out then (scheduled.rebalance.max.delay.ms=%d)",
+                worker, ", ".join(pieces[:PIECES_TOLD_MAX]), more, until.isoformat(timespec="seconds"), self._settings.max_delay_ms,
+            )  # fmt: skip
+
+    # --- timers ---
+
+    def _set_timer(self, act: Callable[[], None], delay_ms: int) -> None:
+        former = self._timers.pop(act, None)
+        if former is not None:
+            former.cancel()
+        self._timers[act] = asyncio.get_running_loop().call_later(delay_ms / MS_PER_S, act)
+
+    def _cancel_timers(self) -> None:
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()

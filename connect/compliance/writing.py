@@ -1,0 +1,41 @@
+"""Writing to a sink as a task does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from connect.api.failures import DataError
+from connect.api.record import Record
+from connect.api.sink import Sink
+from connect.tasks.awaiting import Awaiting
+
+
+class Writing:
+    """A sink between its start and its stop."""
+
+    def __init__(self, sink: Sink[Any]) -> None:
+        self.sink = sink
+        self._awaiting = Awaiting()
+
+    def __enter__(self) -> Writing:
+        self.sink.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.sink.stop()
+        self._awaiting.close()
+
+    def write(self, records: Sequence[Record], start: int = 0) -> list[int]:
+        """The places of the records that were rejected. A batch that is refused as a whole is halved."""
+        try:
+            rejected = self._awaiting.result(self.sink.write(records)) or ()
+        except DataError:
+            if len(records) == 1:
+                return [start]
+            middle = len(records) // 2
+            return [*self.write(records[:middle], start), *self.write(records[middle:], start + middle)]
+        return [start + each.place for each in rejected]
+
+    def flush(self) -> None:
+        self.sink.flush()

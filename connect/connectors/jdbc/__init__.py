@@ -1,0 +1,1 @@
+"""Tables of databases: rows as records, and records as rows."""

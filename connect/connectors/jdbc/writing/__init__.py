@@ -1,0 +1,1 @@
+"""How the JDBC sink writes: from records to rows, and from rows to tables."""

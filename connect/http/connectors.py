@@ -1,0 +1,221 @@
+"""Connectors and their tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any, Final
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from barnabas.kernel.http.answers import json_answer
+from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Route
+from connect.cluster.routing import Routing
+from connect.http import bodies, shapes
+from connect.http.problems import NOT_FOUND
+from connect.tasks.spec import TaskId
+from connect.worker.failures import NotFound
+from connect.worker.views import ConnectorInfo, TargetState
+from connect.worker.worker import Worker
+
+CREATED: Final = 201
+ACCEPTED: Final = 202
+NO_CONTENT: Final = 204
+TASK_NUMBER_MAX_DIGITS: Final = 9
+
+
+class Connectors:
+    def __init__(self, worker: Worker, routing: Routing) -> None:
+        self._worker = worker
+        self._routing = routing
+
+    def routes(self) -> Iterator[Route]:
+        one = "/connectors/{connector}"
+        yield Route("GET", "/connectors", self.all)
+        yield Route("POST", "/connectors", self.create)
+        yield Route("GET", one, self.info)
+        yield Route("DELETE", one, self.delete)
+        yield Route("GET", f"{one}/config", self.config)
+        yield Route("PUT", f"{one}/config", self.put_config)
+        yield Route("PATCH", f"{one}/config", self.patch_config)
+        yield Route("GET", f"{one}/status", self.status)
+        yield Route("PUT", f"{one}/pause", self._target(TargetState.PAUSED, ACCEPTED))
+        yield Route("PUT", f"{one}/resume", self._target(TargetState.STARTED, ACCEPTED))
+        yield Route("PUT", f"{one}/stop", self._target(TargetState.STOPPED, NO_CONTENT))
+        yield Route("POST", f"{one}/restart", self.restart)
+        yield Route("GET", f"{one}/tasks", self.tasks)
+        yield Route("POST", f"{one}/tasks", self.accept_tasks)
+        yield Route("GET", f"{one}/tasks/{{task}}/status", self.task_status)
+        yield Route("POST", f"{one}/tasks/{{task}}/restart", self.restart_task)
+        yield Route("GET", f"{one}/topics", self.topics)
+        yield Route("PUT", f"{one}/topics/reset", self.reset_topics)
+        yield Route("GET", f"{one}/offsets", self.offsets)
+        yield Route("PATCH", f"{one}/offsets", self.alter_offsets)
+        yield Route("DELETE", f"{one}/offsets", self.reset_offsets)
+
+    # --- reading ---
+
+    async def all(self, request: Request) -> Response:
+        """The names; with `expand`, what is asked for of each. A connector that goes meanwhile is left out."""
+        wanted = request.query_values("expand")
+        if not wanted:
+            return json_answer(list(self._worker.connectors()))
+        answer: dict[str, dict[str, Any]] = {}
+        for name in self._worker.connectors():
+            try:
+                answer[name] = self._expanded(name, wanted)
+            except NotFound:
+                continue
+        return json_answer(answer)
+
+    async def info(self, request: Request) -> Response:
+        return json_answer(shapes.info(self._worker.info(request.path_value("connector"))))
+
+    async def config(self, request: Request) -> Response:
+        return json_answer(dict(self._worker.config(request.path_value("connector"))))
+
+    async def status(self, request: Request) -> Response:
+        return json_answer(shapes.status(self._worker.status(request.path_value("connector"))))
+
+    async def tasks(self, request: Request) -> Response:
+        tasks = self._worker.tasks(request.path_value("connector"))
+        return json_answer([{"id": shapes.task_id(task.id), "config": dict(task.config)} for task in tasks])
+
+    async def task_status(self, request: Request) -> Response:
+        task = _task(request)
+        return json_answer(shapes.task_status(task.number, self._worker.task_status(task)))
+
+    async def topics(self, request: Request) -> Response:
+        name = request.path_value("connector")
+        return json_answer({name: {"topics": list(self._worker.topics(name))}})
+
+    async def offsets(self, request: Request) -> Response:
+        found = await self._worker.offsets(request.path_value("connector"))
+        return json_answer({"offsets": [{"partition": each.partition, "offset": each.offset} for each in found]})
+
+    # --- writing ---
+
+    async def create(self, request: Request) -> Response:
+        wish = await bodies.creation(request)
+
+        async def act() -> Response:
+            return _created(request, await self._worker.create(wish.name, wish.config, wish.initial_state))
+
+        return await self._routing.lead(request, act)
+
+    async def put_config(self, request: Request) -> Response:
+        name = request.path_value("connector")
+        config = await bodies.config(request, name)
+
+        async def act() -> Response:
+            was_created, info = await self._worker.put_config(name, config)
+            return _created(request, info) if was_created else json_answer(shapes.info(info))
+
+        return await self._routing.lead(request, act)
+
+    async def patch_config(self, request: Request) -> Response:
+        name = request.path_value("connector")
+        changes = await bodies.config_changes(request, name)
+
+        async def act() -> Response:
+            return json_answer(shapes.info(await self._worker.patch_config(name, changes)))
+
+        return await self._routing.lead(request, act)
+
+    async def delete(self, request: Request) -> Response:
+        return await self._lead(request, self._worker.delete, NO_CONTENT)
+
+    def _target(self, target: TargetState, status: int) -> Callable[[Request], Awaitable[Response]]:
+        async def handle(request: Request) -> Response:
+            return await self._lead(request, lambda name: self._worker.set_target(name, target), status)
+
+        return handle
+
+    async def restart(self, request: Request) -> Response:
+        """Without flags, the connector's own part alone, as it always was; with one, all that the flags say, and the status."""
+        name = request.path_value("connector")
+        include_tasks, only_failed = request.flag("includeTasks"), request.flag("onlyFailed")
+
+        async def act() -> Response:
+            if not include_tasks and not only_failed:
+                await self._worker.restart_connector(name)
+                return Response(status_code=NO_CONTENT)
+            told = await self._worker.restart(name, include_tasks=include_tasks, only_failed=only_failed)
+            answer = json_answer(shapes.status(told))
+            answer.status_code = ACCEPTED
+            return answer
+
+        if not include_tasks and not only_failed:
+            return await self._routing.own(request, name, None, act)
+        return await self._routing.lead(request, act)
+
+    async def restart_task(self, request: Request) -> Response:
+        task = _task(request)
+
+        async def act() -> Response:
+            await self._worker.restart_task(task)
+            return Response(status_code=NO_CONTENT)
+
+        return await self._routing.own(request, task.connector, task.number, act)
+
+    async def reset_topics(self, request: Request) -> Response:
+        return await self._lead(request, self._worker.reset_topics, ACCEPTED)
+
+    async def alter_offsets(self, request: Request) -> Response:
+        name = request.path_value("connector")
+        wanted = await bodies.offsets(request)
+
+        async def act() -> Response:
+            return json_answer({"message": await self._worker.alter_offsets(name, wanted)})
+
+        return await self._routing.lead(request, act)
+
+    async def reset_offsets(self, request: Request) -> Response:
+        name = request.path_value("connector")
+
+        async def act() -> Response:
+            return json_answer({"message": await self._worker.reset_offsets(name)})
+
+        return await self._routing.lead(request, act)
+
+    async def accept_tasks(self, request: Request) -> Response:
+        """For workers of the group alone."""
+        body = await request.body()
+        await self._worker.accept_task_configs(request.path_value("connector"), body, request.headers)
+        return Response(status_code=NO_CONTENT)
+
+    # --- what they share ---
+
+    async def _lead(self, request: Request, act: Callable[[str], Awaitable[None]], status: int) -> Response:
+        name = request.path_value("connector")
+
+        async def respond() -> Response:
+            await act(name)
+            return Response(status_code=status)
+
+        return await self._routing.lead(request, respond)
+
+    def _expanded(self, name: str, wanted: Sequence[str]) -> dict[str, Any]:
+        parts: dict[str, Callable[[], dict[str, Any]]] = {
+            "status": lambda: shapes.status(self._worker.status(name)),
+            "info": lambda: shapes.info(self._worker.info(name)),
+        }
+        return {part: parts[part]() for part in wanted if part in parts}
+
+
+def _created(request: Request, info: ConnectorInfo) -> Response:
+    answer = json_answer(shapes.info(info))
+    answer.status_code = CREATED
+    host = request.headers.get("host")
+    place = f"/connectors/{quote(info.name, safe='')}"
+    answer.headers["Location"] = f"{request.scope['scheme']}://{host}{place}" if host else place
+    return answer
+
+
+def _task(request: Request) -> TaskId:
+    number = request.path_value("task")
+    if not number.isascii() or not number.isdigit() or len(number) > TASK_NUMBER_MAX_DIGITS:
+        raise HttpError(NOT_FOUND, "HTTP 404 Not Found")
+    return TaskId(request.path_value("connector"), int(number))

@@ -1,0 +1,117 @@
+"""What a task counts. The names are those of Kafka Connect's metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+from typing import Final
+
+from connect.tasks.messages import Figures
+
+REPORT_INTERVAL_S: Final = 1.0
+MEASURED_MIN_S: Final = 0.5
+"""Rates are those of at least such a time."""
+_MS_PER_S: Final = 1000.0
+
+
+class TaskFigures:
+    """Counters since the task started. They are plain numbers that the task's own thread changes once for each batch."""
+
+    def __init__(self, is_source: bool) -> None:
+        self.records_read = 0
+        self.records_written = 0
+        self.failures = 0
+        self.skipped = 0
+        self.retries = 0
+        self.dead_letters = 0
+        self.errors_logged = 0
+        self.commits = 0
+        self.failed_commits = 0
+        self.lag_records: int | None = None
+        self.is_paused = False
+        self._is_source = is_source
+        self._batches = 0
+        self._batch_s = 0.0
+        self._batch_s_max = 0.0
+        self._last_record_at: float | None = None
+        self._rates = _Rates()
+
+    def batch_read(self, records: int) -> None:
+        self.records_read += records
+        self._last_record_at = monotonic()
+
+    def batch_handed_over(self, records: int, seconds: float) -> None:
+        self.records_written += records
+        self._batches += 1
+        self._batch_s += seconds
+        self._batch_s_max = max(self._batch_s_max, seconds)
+
+    def report(self) -> Figures:
+        read_rate, write_rate = self._rates.since_last(self.records_read, self.records_written)
+        average_s = self._batch_s / self._batches if self._batches else 0.0
+        shared = {
+            "retries-total": self.retries,
+            "record-failures-total": self.failures,
+            "records-skipped-total": self.skipped,
+            "errors-logged-total": self.errors_logged,
+            "deadletterqueue-produce-total": self.dead_letters,
+            "offset-commit-success-total": self.commits,
+            "offset-commit-failure-total": self.failed_commits,
+            "running": 0 if self.is_paused else 1,
+        }
+        if self._is_source:
+            own = {
+                "source-record-poll-total": self.records_read,
+                "source-record-poll-rate": read_rate,
+                "source-record-write-total": self.records_written,
+                "source-record-write-rate": write_rate,
+                "seconds-since-last-record": self._idle_s(),
+            }
+        else:
+            own = {
+                "sink-record-read-total": self.records_read,
+                "sink-record-read-rate": read_rate,
+                "sink-record-send-total": self.records_written,
+                "sink-record-send-rate": write_rate,
+                "put-batch-avg-time-ms": average_s * _MS_PER_S,
+                "put-batch-max-time-ms": self._batch_s_max * _MS_PER_S,
+            }
+            if self.lag_records is not None:
+                own["sink-record-lag"] = self.lag_records
+        return Figures({**own, **shared})
+
+    def _idle_s(self) -> float:
+        return 0.0 if self._last_record_at is None else monotonic() - self._last_record_at
+
+
+class _Rates:
+    """Records a second between two reports. One that follows at once, as the first does, would see a burst or nothing: it repeats the last."""
+
+    def __init__(self) -> None:
+        self._at = monotonic()
+        self._totals = (0, 0)
+        self._rates = [0.0, 0.0]
+
+    def since_last(self, *totals: int) -> list[float]:
+        now = monotonic()
+        seconds = now - self._at
+        if seconds >= MEASURED_MIN_S:
+            self._rates = [(total - before) / seconds for total, before in zip(totals, self._totals, strict=True)]
+            self._at, self._totals = now, (totals[0], totals[1])
+        return self._rates
+
+
+class FiguresReport:
+    """Tells the figures about once a second, when the task comes by."""
+
+    def __init__(self, figures: TaskFigures, tell: Callable[[object], None]) -> None:
+        self._figures = figures
+        self._tell = tell
+        self._next_at = 0.0
+
+    def is_due(self) -> bool:
+        return monotonic() >= self._next_at
+
+    def send(self) -> None:
+        self._next_at = monotonic() + REPORT_INTERVAL_S
+        self._tell(self._figures.report())

@@ -1,0 +1,140 @@
+"""What the worker and the processes of its connectors and tasks say to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from connect.api.failures import Problem
+from connect.api.source import Shard, SourceOffset
+
+# --- to the process ---
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Finish what is under way, commit, and end."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetLogLevel:
+    logger: str
+    level: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindShards:
+    """Split the source; answered with ShardsFound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Look whether the settings fit what the connector talks to; answered with Checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOffsets:
+    """Could the source go on from these? Answered with OffsetsChecked."""
+
+    offsets: Sequence[SourceOffset]
+
+
+@dataclass(frozen=True, slots=True)
+class FenceTasks:
+    """Shut out whoever still writes under the transactional ids of the first `count` tasks; answered with Fenced."""
+
+    count: int
+
+
+Question: TypeAlias = FindShards | Check | CheckOffsets | FenceTasks
+
+# --- from the process ---
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The other side is away: the task tries on. It counts as running, and its status tells the reason."""
+
+    reason: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The task has ended: the cause first, then where it came up."""
+
+    trace: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class TopicsUsed:
+    topics: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsReached:
+    """For a worker that keeps the offsets itself."""
+
+    offsets: Sequence[SourceOffset]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Counters and gauges of a task since it started, by name."""
+
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ShardsFound:
+    """`rescan_s`: how soon to ask again whether there are new ones; None: never."""
+
+    shards: Sequence[Shard]
+    rescan_s: float | None = None
+    is_exactly_once: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    problems: Sequence[Problem]
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsChecked:
+    """`refusal` says why the source could not go on from the offsets."""
+
+    refusal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fenced:
+    pass
+
+
+TaskMessage: TypeAlias = Running | Paused | Retrying | Failed | Stopped | TopicsUsed | OffsetsReached | Figures

@@ -1,0 +1,57 @@
+"""What becomes of a bad record: it ends the task, or it is told of and passed over."""
+
+from __future__ import annotations
+
+import logging
+
+from connect.api.failures import ConnectError
+from connect.tasks.dead_letters import DeadLetters, Origin, Stage
+from connect.tasks.figures import TaskFigures
+from connect.tasks.settings import ErrorSettings
+from connect.tasks.spec import TaskId
+from connect.tasks.trace import class_name
+
+logger = logging.getLogger(__name__)
+
+
+class Tolerance:
+    """`errors.tolerance`, `errors.log.*` and the dead-letter queue."""
+
+    def __init__(self, settings: ErrorSettings, task: TaskId, figures: TaskFigures, queue: DeadLetters | None) -> None:
+        self._settings = settings
+        self._task = task
+        self._figures = figures
+        self._queue = queue
+
+    @property
+    def tolerates_all(self) -> bool:
+        return self._settings.tolerates_all
+
+    def reject(self, origin: Origin, stage: Stage, executor: object, error: BaseException) -> None:
+        """Pass over the record, or ConnectError if none may be."""
+        self._figures.failures += 1
+        if self._settings.is_logged:
+            self._log(origin, stage, executor, error)
+        if not self._settings.tolerates_all:
+            raise self._refusal(origin, stage, error) from error
+        self._figures.skipped += 1
+        if self._queue is not None:
+            self._queue.send(origin, stage, executor, error)
+            self._figures.dead_letters += 1
+
+    def _log(self, origin: Origin, stage: Stage, executor: object, error: BaseException) -> None:
+        self._figures.errors_logged += 1
+        where = f", with the record {origin}, timestamp {origin.timestamp_ms}" if self._settings.is_place_logged else ""
+        logger.error(
+            "Error encountered in task %s. Executing stage '%s' with class '%s'%s.",
+            self._task, stage.value, class_name(executor), where, exc_info=error,
+        )  # fmt: skip
+
+    @staticmethod
+    def _refusal(origin: Origin, stage: Stage, error: BaseException) -> ConnectError:
+        reason = str(error) or type(error).__name__
+        end = "" if reason.endswith((".", "?", "!")) else "."
+        return ConnectError(
+            f"{stage.value} failed for a record of {origin}: {reason}{end} With errors.tolerance=all such records are "
+            "passed over, and errors.deadletterqueue.topic.name says where they are kept"
+        )

@@ -1,0 +1,86 @@
+"""Task configs on their way from the worker that runs a connector to the config topic, which the leader writes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import quote
+
+import orjson
+
+from barnabas.kernel.kafka_log.log import ConfigLog
+from connect.api.failures import ConnectError
+from connect.cluster.forwarding import Call, Forwarder
+from connect.cluster.group import Group
+from connect.cluster.signatures import signature_headers, verify
+from connect.worker import config_records
+from connect.worker.failures import CONFLICT, BadRequest, Conflict, NotFound
+from connect.worker.state import ConfigState
+from connect.worker.task_configs import without_own_members
+from connect.worker.views import TargetState
+
+MESSAGE_CHARACTERS_MAX: Final = 2_000
+
+
+class TaskPublishing:
+    def __init__(self, state: ConfigState, log: ConfigLog, group: Group, forwarder: Forwarder) -> None:
+        self._state = state
+        self._log = log
+        self._group = group
+        self._forwarder = forwarder
+        self._writing = asyncio.Lock()
+
+    async def publish(self, name: str, tasks: Sequence[Mapping[str, str]]) -> None:
+        """Configs that are the same as before change nothing. Conflict when the leader cannot take them now."""
+        if list(tasks) == list(self._state.tasks(name)):
+            return
+        if self._group.leads:
+            await self._write(name, tasks)
+            return
+        url, key = self._group.leader_url, self._state.session_key
+        if url is None or key is None:
+            raise Conflict(CONFLICT)
+        body = orjson.dumps([dict(task) for task in tasks])
+        headers = {**signature_headers(key, body), "content-type": "application/json"}
+        target = f"/connectors/{quote(name, safe='')}/tasks?forward=false".encode()
+        answer = await self._forwarder.send(url, Call("POST", target, headers, body))
+        # The key may just have been renewed, and this worker or the leader not know it yet.
+        passing = (HTTPStatus.CONFLICT, HTTPStatus.FORBIDDEN)
+        if answer.status in passing or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise Conflict(f"the leader {url} answered {answer.status}")
+        if answer.status >= HTTPStatus.BAD_REQUEST:
+            message = answer.body.decode(errors="replace")[:MESSAGE_CHARACTERS_MAX]
+            raise ConnectError(f"the leader {url} did not take the task configs: {message}")
+
+    async def accept(self, name: str, body: bytes, headers: Mapping[str, str]) -> None:
+        """What another worker publishes to this one, which leads."""
+        verify(self._state.session_key, body, headers)
+        if not self._group.leads:
+            raise Conflict(CONFLICT)
+        await self._write(name, _tasks(body))
+
+    async def _write(self, name: str, tasks: Sequence[Mapping[str, str]]) -> None:
+        async with self._writing:
+            config = self._state.config(name)
+            if config is None:
+                raise NotFound(f"Connector {name} not found")
+            if tasks and self._state.target(name) is TargetState.STOPPED:
+                raise BadRequest(f"Cannot submit non-empty set of task configs for stopped connector {name}")
+            if any(without_own_members(task) != dict(config) for task in tasks):
+                # They were made from a configuration that has been changed since; its worker will make new ones.
+                raise Conflict(f"{CONFLICT}: the task configs of connector {name} are out of date")
+            await self._log.append(list(config_records.tasks(name, tasks)))
+
+
+def _tasks(body: bytes) -> list[dict[str, str]]:
+    try:
+        found: Any = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise BadRequest("task configs must be a JSON array of objects") from None
+    if not isinstance(found, list) or not all(
+        isinstance(task, dict) and all(isinstance(text, str) for text in task.values()) for task in found
+    ):
+        raise BadRequest("task configs must be a JSON array of objects whose members are texts")
+    return found

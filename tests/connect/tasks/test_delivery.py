@@ -1,0 +1,79 @@
+"""Transactions on a real broker: half a batch is never committed, and a commit that was broken off goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from connect.api.source import SourceOffset
+from connect.tasks import delivery as delivery_module
+from connect.tasks.control import TaskStopping
+from connect.tasks.delivery import DeliveryParts, TransactionalDelivery, shut_out_predecessors
+from connect.tasks.figures import TaskFigures
+from connect.tasks.producing import Outgoing, RecordProducer, producer_settings
+from connect.tasks.settings import error_settings
+from connect.tasks.source_offsets import ReachedOffsets
+from connect.tasks.spec import TaskId
+from connect.tasks.tolerance import Tolerance
+from tests.broker import BrokerProcess
+from tests.conftest import StartBroker
+from tests.connect.tasks import topics
+from tests.connect.tasks.running_tasks import worker_context
+
+TIMEOUT_S = 10.0
+
+
+def batch(topic: str, *values: bytes) -> Outgoing:
+    return Outgoing(topic, [{"key": None, "value": value} for value in values])
+
+
+def delivery_parts(bootstrap: str, topic: str, check: Callable[[], None] = lambda: None) -> DeliveryParts:
+    producer = RecordProducer(producer_settings(worker_context(bootstrap), {}, "me", topic), check)
+    shut_out_predecessors(producer)
+    figures = TaskFigures(is_source=True)
+    tolerance = Tolerance(error_settings({}), TaskId("c", 0), figures, None)
+    return DeliveryParts(producer, ReachedOffsets("c", []), tolerance, figures, 0.0)
+
+
+def test_half_a_batch_is_never_committed(barnabas: BrokerProcess, topic: str) -> None:
+    parts = delivery_parts(barnabas.address, topic)
+    figures, offsets = parts.figures, parts.offsets
+    delivery = TransactionalDelivery(parts, f"{topic}-offsets")
+
+    delivery.begin_batch()
+    parts.producer.send(batch(topic, b"half"))
+    assert not delivery.has_uncommitted
+    assert not delivery.commit(TIMEOUT_S)
+    delivery.abandon()
+
+    delivery.begin_batch()
+    delivery.send([batch(topic, b"whole", b"too")], [SourceOffset({}, {"at": 2})])
+    delivery.commit_if_due(TIMEOUT_S)
+    assert topics.values(barnabas.address, topic) == ["whole", "too"]
+    assert topics.values(barnabas.address, f"{topic}-offsets") == ['{"at":2}']
+    assert (figures.commits, figures.failed_commits, offsets.pending) == (1, 1, ())
+
+
+def test_a_commit_that_a_stop_broke_off_goes_on(
+    start_broker: StartBroker, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker = start_broker()
+
+    def stop() -> None:
+        raise TaskStopping
+
+    parts = delivery_parts(broker.address, topic, stop)
+    delivery = TransactionalDelivery(parts, f"{topic}-offsets")
+    delivery.begin_batch()
+    delivery.send([batch(topic, b"one", b"two")], [SourceOffset({}, {"at": 2})])
+    broker.kill()
+    with monkeypatch.context() as impatient:
+        impatient.setattr(delivery_module, "TRANSACTION_TIMEOUT_S", 0.5)
+        with pytest.raises(TaskStopping):
+            delivery.commit(TIMEOUT_S)
+    broker.start()
+    assert delivery.commit(TIMEOUT_S)
+    assert topics.values(broker.address, topic) == ["one", "two"]
+    assert topics.values(broker.address, f"{topic}-offsets") == ['{"at":2}']
+    assert parts.offsets.pending == ()

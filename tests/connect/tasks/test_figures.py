@@ -1,0 +1,26 @@
+"""What a task tells of itself once a second."""
+
+from __future__ import annotations
+
+import pytest
+
+from connect.tasks import figures
+from connect.tasks.figures import TaskFigures
+
+RATE = "source-record-write-rate"
+
+
+def test_rates_are_those_of_a_time_that_says_something(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 100.0
+    monkeypatch.setattr(figures, "monotonic", lambda: now_s)
+    told = TaskFigures(is_source=True)
+    told.batch_handed_over(2000, 0.001)
+    now_s += 0.002
+    assert told.report().values[RATE] == 0.0
+    now_s += 0.998
+    assert told.report().values[RATE] == 2000.0
+    told.batch_handed_over(10, 0.001)
+    now_s += 0.1
+    assert told.report().values[RATE] == 2000.0
+    now_s += 0.9
+    assert told.report().values[RATE] == 10.0
