@@ -41,11 +41,11 @@ from benchmarks import (
 from benchmarks.contestants import Contestant, Durability, Ours, Pair, default_jars, find_kafka
 from benchmarks.job import Figures, LoadFailed
 from benchmarks.processes import cpu_seconds
+from benchmarks.program import usual_options
 from benchmarks.report import Results
 from benchmarks.rows import FULL, QUICK, OwnRow, Row, Scale, SharedRow, Site
-from benchmarks.turns import LEAST_REPEATS, choose, say, turns
+from benchmarks.turns import choose, say, turns
 from benchmarks.wire import UnexpectedAnswer
-from tests.provision.cache import cache_root
 
 # A quick run leaves out the rows that vary what another one shows.
 QUICK_ROWS = (
@@ -149,16 +149,10 @@ def check_disk(folder: Path, scale: Scale) -> None:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", nargs="+", default=[], metavar="NAME", help="rows by name or pattern")
-    parser.add_argument("--list", action="store_true", help="print the names of the rows and stop")
-    parser.add_argument("--repeat", type=int, default=LEAST_REPEATS, help="measurements of each row on each broker")
-    parser.add_argument("--quick", action="store_true", help="the main rows only, and less work per measurement")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write every single measurement to this file")
+    parser = usual_options(__doc__, "broker", "the main rows only, and less work per measurement")
     parser.add_argument("--only", choices=("ours", "kafka"), help="measure one broker alone; there are no ratios then")
     parser.add_argument("--no-floor", action="store_true", help="leave the floor of the bare machine out")
     parser.add_argument("--kafka-jars", type=Path, default=default_jars(), help="folder with Apache Kafka's jars")
-    parser.add_argument("--folder", type=Path, default=cache_root() / "benchmarks", help="where data is kept meanwhile")
     return parser.parse_args()
 
 

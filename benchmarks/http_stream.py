@@ -13,7 +13,8 @@ from benchmarks.wire import UnexpectedAnswer
 
 STREAM_LIMIT_SECONDS: Final = 120
 RECEIVE_BYTES: Final = 1 << 20
-HEAD_END: Final = b"\r\n\r\n"
+LINE_END: Final = b"\r\n"
+HEAD_END: Final = LINE_END * 2
 
 
 class Occurrences:
@@ -29,6 +30,30 @@ class Occurrences:
         self.count += data.count(self._word)
         # Too short to hold the word once more.
         self._rest = data[len(data) - min(len(data), len(self._word) - 1) :]
+
+
+class ChunkedBody:
+    """Takes the framing off a body whose length was not known before. A server may cut its chunks anywhere."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._left = 0  # bytes of the chunk that has begun, and of the line end behind it
+
+    def feed(self, piece: bytes) -> bytes:
+        data, start, parts = self._rest + piece, 0, []
+        while start < len(data):
+            if not self._left:
+                end = data.find(LINE_END, start)
+                if end < 0:
+                    break
+                self._left = int(data[start:end], 16) + len(LINE_END)
+                start = end + len(LINE_END)
+            parts.append(data[start : start + max(0, self._left - len(LINE_END))])
+            passed = min(self._left, len(data) - start)
+            self._left -= passed
+            start += passed
+        self._rest = data[start:]
+        return b"".join(parts)
 
 
 def chunk(data: bytes) -> bytes:
@@ -67,10 +92,10 @@ class HttpStream:
 
     def read_on(self, word: bytes, count: int, begun: bytes) -> None:
         """The same behind the head, with what came of the body already."""
-        found = Occurrences(word)
-        found.feed(begun)
+        body, found = ChunkedBody(), Occurrences(word)
+        found.feed(body.feed(begun))
         while found.count < count:
-            found.feed(self._receive())
+            found.feed(body.feed(self._receive()))
         if found.count > count:
             raise UnexpectedAnswer(f"the stream has {found.count} times {word!r}, and {count} were to come")
 

@@ -37,6 +37,20 @@ def resident_bytes(pid: int) -> int:
     return sum(int(fields[21]) * PAGE_BYTES for fields in map(_stat, family(pid)))
 
 
+def proportional_bytes(pid: int) -> int:
+    """Resident memory in which a page that several processes share counts once: the fair sum where a family was forked."""
+    return sum(map(_proportional, family(pid)))
+
+
+def _proportional(pid: int) -> int:
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    kilobytes = [int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")]
+    return sum(kilobytes) * 1024
+
+
 def _stat(pid: int) -> list[str]:
     """The fields of /proc/PID/stat after the command, which may itself hold spaces; zeros for a process that is gone."""
     try:

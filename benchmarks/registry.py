@@ -14,23 +14,19 @@ within one run: load and registries share the machine, and the absolute figures 
 from __future__ import annotations
 
 import argparse
-import json
-import signal
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from benchmarks import apicurio, comparison, karapace, wrk
+from benchmarks import apicurio, karapace, wrk
 from benchmarks.comparison import FAILURES, Comparison
+from benchmarks.program import run, usual_options
 from benchmarks.registries import Deployment, Name, OurRegistry, PeerMissing, Registry
 from benchmarks.registry_rows import FULL, LIFE_ROWS, LOAD_ROWS, QUICK, LifeRow, LoadRow, Row, Scale, Site
-from benchmarks.turns import LEAST_REPEATS, choose, say, turns
-from tests.provision.cache import cache_root
+from benchmarks.turns import say, turns
 
 QUICK_ROWS = ("get-*", "post-*", "life-1000")
 USUAL_ROWS = (*QUICK_ROWS, "life-10000")
@@ -95,18 +91,12 @@ class Run:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", nargs="+", default=[], metavar="NAME", help="rows by name or pattern")
-    parser.add_argument("--list", action="store_true", help="print the names of the rows and stop")
-    parser.add_argument("--repeat", type=int, default=LEAST_REPEATS, help="measurements of each row on each registry")
-    parser.add_argument("--quick", action="store_true", help="less work per measurement, and no rows of many schemas")
+    parser = usual_options(__doc__, "registry", "less work per measurement, and no rows of many schemas")
     parser.add_argument("--growth", action="store_true", help="ours alone: how it fares as its schemas become more")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write every single measurement to this file")
     parser.add_argument("--only", choices=get_args(Name), help="measure one registry alone; there are no ratios then")
     parser.add_argument(
         "--karapace", type=Path, metavar="FOLDER", help="install Karapace from its source in this folder"
     )
-    parser.add_argument("--folder", type=Path, default=cache_root() / "benchmarks", help="where data is kept meanwhile")
     return parser.parse_args()
 
 
@@ -130,36 +120,24 @@ def find_contestants(options: argparse.Namespace, folder: Path) -> tuple[list[Re
     return found, absent
 
 
-def choose_rows(options: argparse.Namespace) -> list[Row]:
-    rows: list[Row] = [*LOAD_ROWS, *LIFE_ROWS]
-    usual = GROWTH_ROWS if options.growth else QUICK_ROWS if options.quick else USUAL_ROWS
-    return rows if options.list else choose(rows, options.rows or usual)
+def compare(options: argparse.Namespace, rows: Sequence[Row], folder: Path) -> Comparison:
+    contestants, absent = find_contestants(options, folder)
+    found = Comparison(contestants, rows, absent=absent)
+    measuring = Run(contestants, found, QUICK if options.quick else FULL, options.repeat)
+    measuring.load([row for row in rows if isinstance(row, LoadRow)])
+    for row in rows:
+        if isinstance(row, LifeRow):
+            measuring.life(row)
+    return found
 
 
 def main() -> int:
-    # A run that is told to stop takes its registries and its data with it.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     options = arguments()
-    chosen = choose_rows(options)
-    if options.list:
-        sys.stdout.write("\n".join(row.name for row in chosen) + "\n")
-        return 0
-    wrk.find()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=options.folder, prefix="run-", ignore_cleanup_errors=True) as folder:
-        contestants, absent = find_contestants(options, Path(folder))
-        found = Comparison(contestants, chosen, absent=absent)
-        run = Run(contestants, found, QUICK if options.quick else FULL, options.repeat)
-        run.load([row for row in chosen if isinstance(row, LoadRow)])
-        for row in chosen:
-            if isinstance(row, LifeRow):
-                run.life(row)
-    settings = {"quick": options.quick, "repeat": options.repeat, "seconds": round(time.monotonic() - began)}
-    sys.stdout.write(comparison.page(found, settings, CONDITIONS))
-    if options.json:
-        options.json.write_text(json.dumps(comparison.document(found, settings), indent=1) + "\n")
-    return 1 if found.results.failures else 0
+    if not options.list:
+        wrk.find()
+    rows: list[Row] = [*LOAD_ROWS, *LIFE_ROWS]
+    usual = GROWTH_ROWS if options.growth else QUICK_ROWS if options.quick else USUAL_ROWS
+    return run(options, rows, partial(compare, options), CONDITIONS, usual=usual)
 
 
 if __name__ == "__main__":

@@ -13,12 +13,8 @@ move with whatever else runs on it.
 from __future__ import annotations
 
 import argparse
-import json
 import resource
-import signal
 import sys
-import tempfile
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -26,14 +22,14 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from benchmarks import comparison, karapace, wrk
+from benchmarks import karapace, wrk
 from benchmarks.comparison import FAILURES, OURS, Comparison, Contestant
 from benchmarks.contestants import Durability
+from benchmarks.program import run, usual_options
 from benchmarks.proxies import Deployment, OurProxy, Platform, Proxy
 from benchmarks.registries import PeerMissing
 from benchmarks.rest_rows import FULL, QUICK, ROWS, LoadRow, MemoryRow, Row, Stage
-from benchmarks.turns import LEAST_REPEATS, choose, say, turns
-from tests.provision.cache import cache_root
+from benchmarks.turns import say, turns
 
 CONDITIONS = (
     "Load, proxy, registry and broker share the machine. All have one {durability} broker of ours, and one registry of ours;",
@@ -89,19 +85,13 @@ class Run:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", nargs="+", default=[], metavar="NAME", help="rows by name or pattern")
-    parser.add_argument("--list", action="store_true", help="print the names of the rows and stop")
-    parser.add_argument("--repeat", type=int, default=LEAST_REPEATS, help="measurements of each row on each proxy")
-    parser.add_argument("--quick", action="store_true", help="less work per measurement")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write every single measurement to this file")
+    parser = usual_options(__doc__, "proxy")
     parser.add_argument(
         "--karapace", type=Path, metavar="FOLDER", help="install Karapace from its source in this folder"
     )
     parser.add_argument(
         "--durability", choices=get_args(Durability), default="relaxed", help="what the broker does before it answers"
     )
-    parser.add_argument("--folder", type=Path, default=cache_root() / "benchmarks", help="where data is kept meanwhile")
     return parser.parse_args()
 
 
@@ -126,40 +116,23 @@ def compare(options: argparse.Namespace, rows: Sequence[Row], folder: Path) -> C
     found = Comparison(contestants, rows, absent=absent)
     with Platform(folder, options.durability) as platform:
         stage = Stage.prepared(platform, QUICK if options.quick else FULL)
-        run = Run(found, proxies, stage, options.repeat)
+        measuring = Run(found, proxies, stage, options.repeat)
         if load_rows := [row for row in rows if isinstance(row, LoadRow)]:
-            run.load(load_rows)
+            measuring.load(load_rows)
         for row in rows:
             if isinstance(row, MemoryRow):
-                run.memory(row)
+                measuring.memory(row)
     return found
 
 
 def main() -> int:
-    # A run that is told to stop takes its proxies and its data with it.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     options = arguments()
-    if options.list:
-        sys.stdout.write("\n".join(row.name for row in ROWS) + "\n")
-        return 0
-    rows = choose(ROWS, options.rows or ["*"])
-    wrk.find()
-    allow_sockets()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=options.folder, prefix="run-", ignore_cleanup_errors=True) as folder:
-        found = compare(options, rows, Path(folder))
-    settings = {
-        "quick": options.quick,
-        "repeat": options.repeat,
-        "durability": options.durability,
-        "seconds": round(time.monotonic() - began),
-    }
+    if not options.list:
+        wrk.find()
+        allow_sockets()
     conditions = [line.format(durability=options.durability) for line in CONDITIONS]
-    sys.stdout.write(comparison.page(found, settings, conditions))
-    if options.json:
-        options.json.write_text(json.dumps(comparison.document(found, settings), indent=1) + "\n")
-    return 1 if found.results.failures else 0
+    settings = {"durability": options.durability}
+    return run(options, ROWS, partial(compare, options), conditions, settings=settings)
 
 
 if __name__ == "__main__":

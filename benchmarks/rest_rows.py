@@ -80,9 +80,9 @@ class Stage:
 
 
 def costs(figures: Figures) -> Figures:
-    """What a request costs, and how much one core does. A short load on a coarse clock may seem to cost nothing."""
+    """What a request and a record cost, and how much one core does. A short load on a coarse clock may seem to cost nothing."""
     used = max(figures["cpu_s"], 0.01)
-    found = {"records_core_s": figures["records"] / used}
+    found = {"records_core_s": figures["records"] / used, "cpu_record_us": used / figures["records"] * 1e6}
     if "requests" in figures:
         found |= {"requests_core_s": figures["requests"] / used, "cpu_us": used / figures["requests"] * 1e6}
     return found
@@ -187,10 +187,12 @@ class MemoryRow:
 Row = LoadRow | MemoryRow
 
 
-def _one_record(connections: int, core: tuple[Aim, ...], p50: tuple[Aim, ...]) -> LoadRow:
+def _one_record(
+    connections: int, times: tuple[Aim, ...] = (), core: tuple[Aim, ...] = (), p50: tuple[Aim, ...] = ()
+) -> LoadRow:
     who = "1 connection" if connections == 1 else f"{connections} connections"
     metrics = (
-        Metric("requests_s", f"produce, 1 record in JSON a request, {who}", "req/s", TIMES_KARAPACE),
+        Metric("requests_s", f"produce, 1 record in JSON a request, {who}", "req/s", times),
         Metric("requests_core_s", "… per core of the proxy", "req/s", core),
         Metric("p50_ms", "… p50", "ms", p50),
         Metric("p99_ms", "… p99", "ms"),
@@ -204,6 +206,7 @@ def _many_records(name: str, title: str, core: Aim, *, avro: bool) -> LoadRow:
     metrics = (
         Metric("records_s", f"produce, {MANY_RECORDS} records in {title} a request", "records/s", TIMES_KARAPACE),
         Metric("records_core_s", "… per core of the proxy", "records/s", (core,)),
+        CPU_PER_RECORD,
         Metric("p99_ms", "… p99 of a request", "ms"),
     )
     bare = BareLoad("produce", lot_records=MANY_RECORDS, lots_in_flight=MANY_CONNECTIONS)
@@ -216,18 +219,22 @@ def _stream(
     metrics = (
         Metric("records_s", title, "records/s", (aim,)),
         Metric("records_core_s", "… per core of the proxy", "records/s"),
+        CPU_PER_RECORD,
     )
     return LoadRow(name, metrics, measure, bare, only_ours=True)
 
 
+CPU_PER_RECORD = Metric("cpu_record_us", "… proxy's CPU per record", "µs")
 TIMES_KARAPACE = (Aim(at_least(15), "karapace"),)
 CONSUMED = Aim(at_least(100_000))
 BARE_UPLOAD = BareLoad("produce", lot_records=RECORDS_PER_CHUNK, lots_in_flight=STREAM_LOTS_IN_FLIGHT)
 BARE_CONSUME = BareLoad("consume")
 
 LOAD_ROWS = (
-    _one_record(MANY_CONNECTIONS, (Aim(at_least(8_000)),), ()),
-    _one_record(1, (), (Aim(at_most(1.5)),)),
+    _one_record(MANY_CONNECTIONS, TIMES_KARAPACE, core=(Aim(at_least(8_000)),)),
+    # One connection waits for one answer after the other: a time is the target, since no ratio could be had there that the
+    # client alone does not reach.
+    _one_record(1, p50=(Aim(at_most(1.5)),)),
     _many_records("json-100", "JSON", Aim(at_least(100_000)), avro=False),
     _many_records("avro-100", "Avro", Aim(at_least(60_000)), avro=True),
     _stream("stream-produce", "produce, v3 stream, 1 connection", Aim(at_least(80_000)), upload, BARE_UPLOAD),

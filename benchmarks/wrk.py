@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.connection import HOST
 from benchmarks.job import Figures, LoadFailed
-from tests.provision import debian
+from deploy import debian
 
 PROGRAM = "wrk"
 # What a numbered request puts its number for.

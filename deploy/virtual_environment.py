@@ -38,7 +38,7 @@ def main() -> None:
     if subprocess.run([str(python), *install], check=False).returncode:
         sys.exit("The installation failed; pip's message stands above. Most often the package index is out of reach.")
     # Some machines tell Python not to write bytecode, and then each start would compile everything again.
-    packages = [str(project / package) for package in ("barnabas", "core_broker", "rest_proxy", "schema_registry")]
+    packages = [str(folder.parent) for folder in sorted(project.glob("*/py.typed"))]
     subprocess.run([str(python), "-m", "compileall", "-q", *packages], check=False)
 
 

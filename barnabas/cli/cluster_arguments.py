@@ -6,13 +6,13 @@ import argparse
 import os
 from typing import Any, Final
 
-from barnabas.cli import schemas_arguments
+from barnabas.cli import connectors_arguments, schemas_arguments, sql_arguments
 from barnabas.cli.command_parser import whole_number
 from barnabas.cli.output import FORMS, TABLE
 
 DEFAULT_SERVER: Final = "127.0.0.1:9092"
 SERVER_VARIABLE: Final = "KAFKA_BOOTSTRAP_SERVERS"
-COMMANDS: Final = ("topics", "produce", "consume", "groups", "configs", "schemas")
+COMMANDS: Final = ("topics", "produce", "consume", "groups", "configs", "schemas", "connectors", "sql")
 
 Commands = Any  # what argparse calls _SubParsersAction
 
@@ -24,6 +24,8 @@ def add_commands(commands: Commands) -> None:
     _add_groups(commands)
     _add_configs(commands)
     schemas_arguments.add_command(commands)
+    connectors_arguments.add_command(commands)
+    sql_arguments.add_command(commands)
 
 
 def _add_topics(commands: Commands) -> None:

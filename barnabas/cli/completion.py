@@ -1,4 +1,4 @@
-"""`barnabas completion SHELL`: a script that completes commands, flags, and names of topics, groups and subjects."""
+"""`barnabas completion SHELL`: a script that completes commands, flags, and names of topics, groups, subjects and connectors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 SHELLS: Final = ("bash", "zsh", "fish")
-NAMES: Final = ("topics", "groups", "subjects")
+NAMES: Final = ("topics", "groups", "subjects", "connectors")
 # How long a shell may wait for names when Tab is pressed.
 NAMES_TIMEOUT_S: Final = 1.0
 
@@ -50,6 +50,8 @@ def walk(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterato
     """Every command and what may follow it."""
     words: list[str] = []
     flags: list[str] = []
+    choices: list[str] = []
+    verbs: list[str] = []
     names = None
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -60,11 +62,20 @@ def walk(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterato
         elif action.option_strings:
             if action.help != argparse.SUPPRESS:
                 flags += [flag for flag in action.option_strings if flag.startswith("--")]
-        elif action.dest.rstrip("s") in ("topic", "group", "subject"):
-            names = f"{action.dest.rstrip('s')}s"
+        elif (kind := _kind_of_name(action)) in NAMES:
+            names = kind
+            verbs = list(choices)
         elif action.choices:
-            words += [str(choice) for choice in action.choices]
-    yield Place(path, tuple(words), tuple(flags), names)
+            choices += [str(choice) for choice in action.choices]
+    yield Place(path, (*words, *choices), tuple(flags), None if verbs else names)
+    # A name that stands behind one of a few words is offered there.
+    yield from (Place((*path, verb), (), tuple(flags), names) for verb in verbs)
+
+
+def _kind_of_name(action: argparse.Action) -> str:
+    """What an argument names, in the plural: its own name says it, or what the help text calls it."""
+    name = action.dest if action.dest != "name" else str(action.metavar).lower()
+    return f"{name.rstrip('s')}s"
 
 
 def _cases(places: list[Place]) -> str:
@@ -156,7 +167,8 @@ def _fish(places: list[Place]) -> str:
 
 def _print_names(kind: str) -> int:
     """Names for Tab; nothing, and no complaint, where nobody answers."""
-    names = _subjects() if kind == "subjects" else _names_in_cluster(kind)
+    ask = {"connectors": _connectors, "subjects": _subjects}.get(kind, lambda: _names_in_cluster(kind))
+    names = ask()
     if names is None:
         return 1
     print("\n".join(sorted(names)))
@@ -173,6 +185,20 @@ def _subjects() -> list[str] | None:
             return client.subjects()
     except RegistryClientError:
         return None
+
+
+def _connectors() -> list[str] | None:
+    from barnabas.cli.command_error import CommandError
+    from barnabas.cli.connect_client import ConnectClient
+    from barnabas.cli.connectors_arguments import DEFAULT_WORKER, WORKER_VARIABLE
+
+    try:
+        found: list[str] = ConnectClient(os.environ.get(WORKER_VARIABLE, DEFAULT_WORKER), NAMES_TIMEOUT_S).call(
+            "GET", "/connectors"
+        )
+    except CommandError:
+        return None
+    return found
 
 
 def _names_in_cluster(kind: str) -> list[str] | None:

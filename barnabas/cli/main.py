@@ -26,6 +26,16 @@ _FLAG_SETTINGS = {
     "listeners": "listeners",
     "metrics_listener": "metrics.listener",
     "bootstrap_servers": "bootstrap.servers",
+    "spark_master": "spark.master",
+    "queries_file": "ksql.queries.file",
+}
+# What the programs that our services replace call their files of settings.
+_PROPERTIES_FILES = {
+    "broker": "Kafka's server.properties",
+    "registry": "schema-registry.properties",
+    "rest": "kafka-rest.properties",
+    "connect": "connect-distributed.properties or connect-standalone.properties",
+    "sql": "ksql-server.properties",
 }
 
 
@@ -81,6 +91,14 @@ def _run_against_cluster(words: Sequence[str]) -> int:
         from barnabas.cli import schemas
 
         return schemas.run(arguments)
+    if arguments.command == "connectors":
+        from barnabas.cli import connectors
+
+        return connectors.run(arguments)
+    if arguments.command == "sql":
+        from barnabas.cli import sql
+
+        return sql.run(arguments)
     from barnabas.cli import consume
 
     return consume.run(arguments)
@@ -130,13 +148,20 @@ def _fail(error: Exception, status: int) -> int:
 
 def _flags(arguments: argparse.Namespace) -> dict[str, str]:
     """Return the settings of the command line; what --set says wins over the short flags."""
+    from barnabas.services import SERVICES
+
     given = vars(arguments)
     flags = {setting: given[flag] for flag, setting in _FLAG_SETTINGS.items() if given.get(flag) is not None}
+    if given.get("schema_registry_url") is not None:
+        # Services name it differently, as the programs do whose place they take.
+        setting = SERVICES[arguments.service].registry_setting
+        assert setting is not None, "only services that ask a registry have the flag"
+        flags[setting] = given["schema_registry_url"]
     return {**flags, **dict(arguments.set)}
 
 
 def _parser() -> argparse.ArgumentParser:
-    from barnabas.services import BROKER, SERVICES
+    from barnabas.services import BROKER, SERVICES, SQL
 
     parser = CommandParser(prog="barnabas", description="A Kafka-compatible streaming platform.")
     parser.add_argument("--version", action=_Version)
@@ -151,12 +176,18 @@ def _parser() -> argparse.ArgumentParser:
     services = serve.add_subparsers(dest="service", metavar="SERVICE", required=True)
     for service in SERVICES.values():
         one = services.add_parser(service.name, help=service.summary, description=f"Start {service.summary}.")
-        _add_setting_flags(one)
+        _add_setting_flags(one, _PROPERTIES_FILES.get(service.name))
         one.add_argument("--listeners", metavar="LIST", help="where to listen; port 0 is any free port")
         if service is BROKER:
             _add_metrics_flag(one)
         else:
             one.add_argument("--bootstrap-servers", metavar="LIST", help="brokers of the cluster (127.0.0.1:9092)")
+        if service.registry_setting is not None:
+            default = "none" if service is SQL else "http://127.0.0.1:8081"
+            one.add_argument("--schema-registry-url", metavar="LIST", help=f"the schema registry ({default})")
+        if service is SQL:
+            one.add_argument("--spark-master", metavar="URL", help="Spark's master (local, four tasks for each core)")
+            one.add_argument("--queries-file", metavar="FILE", help="run the statements of a file, and no others")
         one.add_argument("--supervised", action="store_true", help=argparse.SUPPRESS)
     config = commands.add_parser(
         "config",
@@ -172,13 +203,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_setting_flags(parser: argparse.ArgumentParser) -> None:
+def _add_setting_flags(parser: argparse.ArgumentParser, known_file: str | None = None) -> None:
     from barnabas.kernel.logging import LOG_FORMATS, LOG_LEVELS
 
     parser.add_argument("--data-dir", metavar="FOLDER", help="folder of the data (barnabas-data)")
-    parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="properties file (Kafka's server.properties) or .toml file"
-    )
+    example = f" (such as {known_file})" if known_file else ""
+    parser.add_argument("--config", type=Path, metavar="FILE", help=f"properties file{example} or .toml file")
     parser.add_argument(
         "--set",
         action="append",

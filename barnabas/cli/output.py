@@ -23,10 +23,12 @@ Style = Callable[[Any], str | None]
 
 
 class Column(NamedTuple):
-    """`name` is the key in JSON and the head in CSV; a table shows it with blanks and in capitals."""
+    """`name` is the key in JSON and the head in CSV; a table shows it with blanks and in capitals. What `is_whole` is not cut, since
+    somebody will copy it."""
 
     name: str
     style: Style | None = None
+    is_whole: bool = False
 
     @property
     def title(self) -> str:
@@ -72,7 +74,7 @@ def _write_table(out: TextIO, columns: Sequence[Column], rows: list[Sequence[Any
     texts = [[printable(_flat(value)) or NOTHING for value in row] for row in rows]
     widths = [max([len(column.title), *[len(row[place]) for row in texts]]) for place, column in enumerate(columns)]
     if out.isatty():
-        _narrow(widths, terminal.width())
+        _narrow(widths, terminal.width(), [place for place, column in enumerate(columns) if not column.is_whole])
     colours = terminal.colours_here(out)
     numbers = [bool(rows) and all(type(row[place]) is int for row in rows) for place in range(len(columns))]
     head = [_cell(column.title, size, number) for column, size, number in zip(columns, widths, numbers, strict=True)]
@@ -96,10 +98,13 @@ def _cell(text: str, size: int, is_number: bool) -> str:
     return f"{text:>{size}}" if is_number else f"{text:<{size}}"
 
 
-def _narrow(widths: list[int], available: int) -> None:
-    """Take from the widest columns what does not fit the terminal, as long as they stay readable."""
-    while sum(widths) + len(GAP) * (len(widths) - 1) > available and max(widths) > CELL_MIN_CHARACTERS:
-        widths[widths.index(max(widths))] -= 1
+def _narrow(widths: list[int], available: int, flexible: Sequence[int]) -> None:
+    """Take from the widest of the columns at some places what does not fit the terminal, as long as they stay readable."""
+    while flexible and sum(widths) + len(GAP) * (len(widths) - 1) > available:
+        widest = max(flexible, key=widths.__getitem__)
+        if widths[widest] <= CELL_MIN_CHARACTERS:
+            return
+        widths[widest] -= 1
 
 
 def printable(text: str) -> str:

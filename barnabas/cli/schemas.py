@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from barnabas.cli import output, registry, schemas_backup, schemas_compare, terminal
 from barnabas.cli.command_error import CommandError
+from barnabas.cli.confirmation import confirm
 from barnabas.cli.output import Column
 from barnabas.cli.pairs import parse_pairs
 from barnabas.cli.registry import Named
@@ -132,7 +133,7 @@ def _delete(client: RegistryClient, arguments: Namespace) -> int:
             f"{arguments.subject} is an id; ids are not deleted", "Name a SUBJECT or SUBJECT:VERSION.", 2
         )
     if arguments.permanent and not arguments.yes:
-        _confirm(f"delete {arguments.subject} for good? Records that were written with it can no longer be read.")
+        confirm(f"delete {arguments.subject} for good? Records that were written with it can no longer be read.")
     try:
         gone = client.delete(named.subject, named.version)
     except RegistryClientError as error:
@@ -147,13 +148,6 @@ def _delete(client: RegistryClient, arguments: Namespace) -> int:
         how = " for good" if arguments.permanent else ""
         print(f"deleted {named.subject} version{'' if len(gone) == 1 else 's'} {', '.join(map(str, gone))}{how}")
     return 0
-
-
-def _confirm(question: str) -> None:
-    if not sys.stdin.isatty():
-        raise CommandError("this cannot be undone", "Say so with --yes.", status=2)
-    if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
-        raise CommandError("nothing was deleted")
 
 
 def _compat(client: RegistryClient, arguments: Namespace) -> int:

@@ -7,7 +7,7 @@ from argparse import Namespace
 from typing import Any, Final
 
 from barnabas.cli import cluster, output, terminal
-from barnabas.cli.command_error import CommandError
+from barnabas.cli.confirmation import confirm
 from barnabas.cli.output import Column
 from barnabas.cli.pairs import parse_pairs
 from barnabas.wire.errors import ErrorCode, KafkaError
@@ -97,7 +97,7 @@ async def _delete(session: Session, arguments: Namespace) -> int:
 
     names = list(dict.fromkeys(arguments.topics))
     if not arguments.yes:
-        _confirm(f"delete {', '.join(names)} with all records?")
+        confirm(f"delete {', '.join(names)} with all records?")
     request = DeleteTopicsRequest(
         topics=[DeleteTopicState(name=name) for name in names],
         topic_names=names,
@@ -111,10 +111,3 @@ async def _delete(session: Session, arguments: Namespace) -> int:
             print(f"deleted topic {result.name}")
     cluster.raise_for(failures)
     return 0
-
-
-def _confirm(question: str) -> None:
-    if not sys.stdin.isatty():
-        raise CommandError("this cannot be undone", "Say so with --yes.", status=2)
-    if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
-        raise CommandError("nothing was deleted")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.conftest import Run, environment
 
-COMMANDS = ("up", "serve", "config", "topics", "produce", "consume", "groups", "configs", "completion")
+COMMANDS = ("up", "serve", "config", "topics", "produce", "consume", "groups", "configs", "sql", "completion")
 
 
 @pytest.mark.parametrize("words", [(), ("--help",)])
@@ -48,6 +48,13 @@ def test_a_mistake_at_the_top_names_every_command(run: Run, words: tuple[str, ..
     usage, _, _ = done.stderr.partition("barnabas: error")
     assert done.returncode == 2
     assert [command for command in COMMANDS if not re.search(rf"\b{command}\b", usage)] == []
+
+
+@pytest.mark.parametrize(
+    ("service", "file"), [("broker", "server.properties"), ("connect", "connect-standalone.properties")]
+)
+def test_help_names_the_file_of_the_service(run: Run, service: str, file: str) -> None:
+    assert f"{file})or" in "".join(run("serve", service, "--help").stdout.split())
 
 
 def test_help_loads_neither_the_broker_nor_an_event_loop() -> None:

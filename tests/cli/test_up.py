@@ -15,7 +15,10 @@ from tests.cli.test_serve import announced
 from tests.registry import ask
 from tests.waiting import wait_for
 
-OTHERS_ANY_PORT = ("--set", "registry.listeners=http://127.0.0.1:0", "--set", "rest.listeners=http://127.0.0.1:0")
+OTHERS = ("registry", "rest", "connect", "sql")
+ALL_AT_ONCE_DEADLINE_S = 40.0
+"""Whoever stops while the broker does waits for what it would have said to it."""
+OTHERS_ANY_PORT = tuple(word for name in OTHERS for word in ("--set", f"{name}.listeners=http://127.0.0.1:0"))
 ANY_PORT = ("--set", "listeners=PLAINTEXT://127.0.0.1:0", *OTHERS_ANY_PORT)
 
 
@@ -37,6 +40,8 @@ def test_everything_comes_up_and_stops_with_control_c(start: Start, tmp_path: Pa
     address = announced(line_of(process))
     registry = line_of(process).removeprefix("registry listening on ")
     rest = line_of(process).removeprefix("rest listening on ")
+    connect = line_of(process).removeprefix("connect listening on ")
+    sql = line_of(process).removeprefix("sql listening on ")
     assert line_of(process) == "barnabas is up, data in barnabas-data; Ctrl-C stops it"
     assert accepts(address)
     registered = ask(f"http://{registry}", "POST", "/subjects/a/versions", {"schema": '"string"'}, modern=False)
@@ -49,6 +54,8 @@ def test_everything_comes_up_and_stops_with_control_c(start: Start, tmp_path: Pa
         {"Content-Type": "application/vnd.kafka.json.v2+json"},
     )
     assert [place["offset"] for place in produced.body["offsets"]] == [0]
+    assert ask(f"http://{connect}", "GET", "/").body["version"] == "4.3.0"
+    assert ask(f"http://{sql}", "GET", "/info").body["KsqlServerInfo"]["serverStatus"] == "RUNNING"
     process.send_signal(signal.SIGINT)
     assert process.wait(COMMAND_DEADLINE_S) == 0
     assert line_of(process) == "barnabas has stopped"
@@ -59,7 +66,7 @@ def test_everything_comes_up_and_stops_with_control_c(start: Start, tmp_path: Pa
 def test_a_killed_service_comes_back(start: Start, tmp_path: Path) -> None:
     process = start("up", *ANY_PORT)
     announced(line_of(process))
-    for _ in range(3):
+    for _ in range(len(OTHERS) + 1):
         line_of(process)
     match = re.search(r"broker is process (\d+)", (tmp_path / "log").read_text())
     assert match is not None
@@ -73,12 +80,11 @@ def test_a_killed_service_comes_back(start: Start, tmp_path: Path) -> None:
 def test_services_do_not_outlive_a_killed_supervisor(start: Start) -> None:
     process = start("up", *ANY_PORT)
     broker = announced(line_of(process))
-    registry = announced(line_of(process), "registry")
-    rest = announced(line_of(process), "rest")
+    others = [announced(line_of(process), name) for name in OTHERS]
     line_of(process)
     process.kill()
-    for address in (broker, registry, rest):
-        wait_for(partial(lambda one: not accepts(one), address), "the services to stop")
+    for address in (broker, *others):
+        wait_for(partial(lambda one: not accepts(one), address), "the services to stop", ALL_AT_ONCE_DEADLINE_S)
 
 
 def test_it_goes_on_when_the_reader_of_its_output_leaves(start: Start, tmp_path: Path) -> None:

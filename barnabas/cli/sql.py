@@ -1,0 +1,43 @@
+"""`barnabas sql`: statements of a command line, a file or standard input, or a prompt."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from importlib.util import find_spec
+from urllib.parse import urlsplit
+
+from barnabas.cli.command_error import CommandError
+from barnabas.cli.pairs import parse_pairs
+from barnabas.cli.sql_arguments import server_url
+
+
+def run(arguments: Namespace) -> int:
+    url = server_url(arguments)
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise CommandError(f"{url!r} is no address of a SQL server", "Write it as http://host:port.", 2)
+    if find_spec("httpx") is None or find_spec("sqlglot") is None:
+        raise CommandError("what SQL needs is not installed", "pip install 'barnabas[sql]'")
+    from barnabas.cli.sql_session import SqlSession
+    from streams_sql.client import Client
+    from streams_sql.language.problem import SqlProblem
+
+    texts = [text for text in (arguments.execute, arguments.sql) if text is not None]
+    is_prompt = not texts and arguments.file is None and sys.stdin.isatty()
+    with Client(url) as client:
+        session = SqlSession(client, arguments.output, sys.stdout, is_interactive=is_prompt)
+        session.set_properties(parse_pairs(arguments.set))
+        if is_prompt:
+            from barnabas.cli import sql_prompt
+
+            return sql_prompt.run(session)
+        for text in texts:
+            session.run_script(text.splitlines(keepends=True))
+        if arguments.file is not None:
+            try:
+                session.run_file(arguments.file)
+            except SqlProblem as problem:
+                raise CommandError(problem.message, status=2) from None
+        elif not texts:
+            session.run_script(sys.stdin)
+    return 0

@@ -1,0 +1,46 @@
+"""The command line of `barnabas sql`. Nothing is imported here that takes time to load."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any, Final
+
+from barnabas.cli.output import FORMS, TABLE
+
+DEFAULT_SERVER: Final = "http://127.0.0.1:8088"
+SERVER_VARIABLE: Final = "KSQL_URL"
+
+
+def add_command(commands: Any) -> None:
+    parser = commands.add_parser(
+        "sql",
+        help="run SQL over topics: statements, queries, a prompt",
+        description="Run SQL over topics. Without SQL it is a prompt, or reads statements from standard input. "
+        "It ends with 0, with 1 when a statement was refused, and with 3 when the server cannot be asked.",
+    )
+    parser.add_argument("sql", nargs="?", metavar="SQL", help="statements, each with a semicolon behind it")
+    parser.add_argument(
+        "--server", "-s", metavar="URL", help=f"the SQL server; {SERVER_VARIABLE} sets it, too ({DEFAULT_SERVER})"
+    )
+    parser.add_argument("--execute", "-e", metavar="SQL", help="the same as SQL without a flag")
+    parser.add_argument("--file", "-f", metavar="FILE", help="run the statements of a file, up to the first that fails")
+    parser.add_argument(
+        "--output",
+        "-o",
+        choices=FORMS,
+        default=TABLE,
+        help=f"form of the output ({TABLE}); rows that come live are lines in json, too",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a property of the session, as auto.offset.reset=earliest; may be repeated",
+    )
+
+
+def server_url(arguments: argparse.Namespace) -> str:
+    url: str = arguments.server or os.environ.get(SERVER_VARIABLE) or DEFAULT_SERVER
+    return url

@@ -1,0 +1,222 @@
+"""What statements answer, for people: each `@type` of the server's objects as tables and lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TextIO
+
+from barnabas.cli import output, terminal
+from barnabas.cli.output import CSV, JSON, JSON_LINES, TABLE, Column, printable
+from barnabas.cli.sql_types import type_text
+
+Entity = Mapping[str, Any]
+
+STATEMENT_SHOWN_CHARACTERS: Final = 120
+
+# Names that other statements need.
+_WHOLE: Final = ("id", "name", "topic", "column", "function")
+_STATES: Final = {"RUNNING": terminal.GREEN, "ERROR": terminal.RED, "PAUSED": terminal.YELLOW}
+
+
+class Part(NamedTuple):
+    """A table, or with `text` alone some lines; `title` stands above it."""
+
+    title: str = ""
+    columns: Sequence[Column] = ()
+    rows: Sequence[Sequence[Any]] = ()
+    text: str = ""
+
+
+def write_entity(out: TextIO, form: str, entity: Entity) -> None:
+    if form in (JSON, JSON_LINES):
+        out.write(json.dumps(entity, ensure_ascii=False, indent=2 if form == JSON else None) + "\n")
+        return
+    parts = _PARTS.get(entity.get("@type", ""), _unknown)(entity)
+    for place, part in enumerate(parts):
+        if form == CSV:
+            if part.columns:
+                output.write(out, CSV, part.columns, part.rows)
+            continue
+        if place:
+            out.write("\n")
+        _write_part(out, part)
+    for warning in entity.get("warnings") or () if form == TABLE else ():
+        out.write(f"WARNING: {warning['message']}\n")
+
+
+def _write_part(out: TextIO, part: Part) -> None:
+    if part.title:
+        title = printable(part.title)
+        out.write((terminal.painted(title, terminal.BOLD) if terminal.colours_here(out) else title) + "\n")
+    if part.columns:
+        output.write(out, TABLE, part.columns, part.rows)
+    if part.text:
+        out.write("".join([printable(line) + "\n" for line in part.text.splitlines()]))
+
+
+def _table(names: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> Part:
+    columns = [Column(name, _state if name == "state" else None, is_whole=name in _WHOLE) for name in names]
+    return Part(title, columns, list(rows))
+
+
+def _state(value: Any) -> str | None:
+    return _STATES.get(str(value))
+
+
+# --- lists ---
+
+
+def _sources(member: str) -> Callable[[Entity], list[Part]]:
+    names = ("name", "topic", "key_format", "value_format", "windowed")
+
+    def parts(entity: Entity) -> list[Part]:
+        rows = [
+            (each["name"], each["topic"], each.get("keyFormat"), each.get("valueFormat"), each.get("isWindowed"))
+            for each in entity[member]
+        ]
+        return [_table(names, rows)]
+
+    return parts
+
+
+def _queries(entity: Entity) -> list[Part]:
+    return [_query_table(entity["queries"]), *_query_errors(entity["queries"])]
+
+
+def _query_errors(queries: Iterable[Entity]) -> list[Part]:
+    lines = [f"{each['id']}: {each['error']}" for each in queries if each.get("error")]
+    return [Part("errors", text="\n".join(lines))] if lines else []
+
+
+def _query_table(queries: Iterable[Entity], title: str = "") -> Part:
+    rows = [
+        (
+            each["id"],
+            "STARTING" if each.get("isStarting") else each.get("state"),
+            ", ".join(each.get("sinks", ())),
+            _one_line(each["queryString"]),
+        )
+        for each in queries
+    ]
+    return _table(("id", "state", "sink", "statement"), rows, title)
+
+
+def _topics(entity: Entity) -> list[Part]:
+    rows = [(each["name"], len(each["replicaInfo"]), max(each["replicaInfo"], default=0)) for each in entity["topics"]]
+    return [_table(("topic", "partitions", "replicas"), rows)]
+
+
+def _properties(entity: Entity) -> list[Part]:
+    changed = set(entity.get("overwrittenProperties", ()))
+    rows = [(each["name"], each["value"], each["name"] in changed) for each in entity["properties"]]
+    return [_table(("property", "value", "set_here"), rows)]
+
+
+def _variables(entity: Entity) -> list[Part]:
+    return [_table(("variable", "value"), [(each["name"], each["value"]) for each in entity["variables"]])]
+
+
+def _types(entity: Entity) -> list[Part]:
+    return [_table(("type", "schema"), [(name, type_text(schema)) for name, schema in entity["types"].items()])]
+
+
+def _functions(entity: Entity) -> list[Part]:
+    rows = [(each["name"], each.get("type"), each.get("category")) for each in entity["functions"]]
+    return [_table(("function", "kind", "category"), rows)]
+
+
+# --- descriptions ---
+
+
+def _source(described: Entity) -> list[Part]:
+    about = f"{described['type'].lower()} {described['name']}, topic {described['topic']}"
+    formats = f"key {described.get('keyFormat')}, value {described.get('valueFormat')}"
+    parts = [_fields(f"{about} ({formats})", described["fields"])]
+    for title, member in (("read by", "readQueries"), ("written by", "writeQueries")):
+        if described.get(member):
+            parts += [_query_table(described[member], title), *_query_errors(described[member])]
+    if described.get("extended"):
+        parts.append(
+            _table(
+                ("partitions", "replicas", "timestamp"),
+                [(described["partitions"], described["replication"], described.get("timestamp") or None)],
+            )
+        )
+    for title, member in (("figures", "statistics"), ("errors", "errorStats"), ("statement", "statement")):
+        if described.get("extended") and described.get(member):
+            parts.append(Part(title, text=described[member]))
+    return parts
+
+
+def _fields(title: str, fields: Iterable[Entity]) -> Part:
+    rows = [(each["name"], type_text(each["schema"]), (each.get("type") or "").lower() or None) for each in fields]
+    return _table(("column", "type", "role"), rows, title)
+
+
+def _query(described: Entity) -> list[Part]:
+    sources, sinks = ", ".join(described["sources"]), ", ".join(described["sinks"])
+    state = described.get("state")
+    about = f"{described['id'] or described.get('queryType', 'query')}{f', {state}' if state else ''}"
+    parts = [_fields(f"{about}: from {sources}{f' into {sinks}' if sinks else ''}", described["fields"])]
+    for title, member in (("statement", "statementText"), ("plan", "executionPlan"), ("Spark's plan", "topology")):
+        if described.get(member):
+            parts.append(Part(title, text=described[member]))
+    if described.get("overriddenProperties"):
+        parts.append(_table(("property", "value"), described["overriddenProperties"].items()))
+    if described.get("queryErrors"):
+        parts.append(Part("errors", text="\n".join([each["errorMessage"] for each in described["queryErrors"]])))
+    return parts
+
+
+def _function(entity: Entity) -> list[Part]:
+    parts = [Part(f"{entity['name']} ({entity['type'].lower()})", text=entity["description"])]
+    for each in entity["functions"]:
+        arguments = [f"{one['name']} {one['type']}{'...' if one['isVariadic'] else ''}" for one in each["arguments"]]
+        lines = [each.get("description") or ""]
+        lines += [f"  {one['name']}: {one['description']}" for one in each["arguments"] if one.get("description")]
+        signature = f"{entity['name']}({', '.join(arguments)}) -> {each['returnType']}"
+        parts.append(Part(signature, text="\n".join(filter(None, lines))))
+    return parts
+
+
+def _status(entity: Entity) -> list[Part]:
+    return [Part(text=entity["commandStatus"]["message"])]
+
+
+def _warning(entity: Entity) -> list[Part]:
+    return [Part(text=entity["message"])]
+
+
+def _unknown(entity: Entity) -> list[Part]:
+    """What a later server may say."""
+    return [Part(text=json.dumps(entity, ensure_ascii=False, indent=2))]
+
+
+def _all(member: str, one: Callable[[Entity], list[Part]]) -> Callable[[Entity], list[Part]]:
+    return lambda entity: [part for described in entity[member] for part in one(described)]
+
+
+def _one_line(statement: str) -> str:
+    line = " ".join(statement.split())
+    return line if len(line) <= STATEMENT_SHOWN_CHARACTERS else f"{line[:STATEMENT_SHOWN_CHARACTERS]}…"
+
+
+_PARTS: Final[Mapping[str, Callable[[Entity], list[Part]]]] = {
+    "currentStatus": _status,
+    "warning_entity": _warning,
+    "streams": _sources("streams"),
+    "tables": _sources("tables"),
+    "queries": _queries,
+    "kafka_topics": _topics,
+    "kafka_topics_extended": _topics,
+    "properties": _properties,
+    "variables": _variables,
+    "type_list": _types,
+    "function_names": _functions,
+    "describe_function": _function,
+    "sourceDescription": lambda entity: _source(entity["sourceDescription"]),
+    "source_descriptions": _all("sourceDescriptions", _source),
+    "queryDescription": lambda entity: _query(entity["queryDescription"]),
+    "query_descriptions": _all("queryDescriptions", _query),
+}

@@ -1,0 +1,74 @@
+"""The rows of a query, as they come."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from typing import Any, Final, TextIO
+
+from barnabas.cli.output import CSV, JSON, TABLE
+from barnabas.cli.sql_table import RowColumn, RowTable
+from barnabas.cli.sql_values import json_text, plain_text
+from streams_sql.client import Rows
+
+SAMPLE_ROWS: Final = 200
+"""So many rows tell how wide the columns of a table are; those behind them are written as they come."""
+
+
+class RowWriter:
+    """Writes the rows of one query. `count` tells how many were written, also when somebody breaks off."""
+
+    def __init__(self, out: TextIO, form: str, *, is_live: bool) -> None:
+        self._out = out
+        self._form = form
+        self._is_live = is_live
+        self.count = 0
+
+    def write(self, rows: Rows) -> None:
+        """A live query may never end: nothing of it is kept back."""
+        found = rows.raw()
+        if self._form == TABLE:
+            self._write_table(rows, found)
+        elif self._form == CSV:
+            writer = csv.writer(self._out, lineterminator="\n")
+            writer.writerow(rows.columns)
+            for row in found:
+                writer.writerow([plain_text(value) for value in row])
+                self._written()
+        elif self._form == JSON and not self._is_live:
+            self._write_array(rows.columns, found)
+        else:
+            for row in found:
+                self._out.write(_object(rows.columns, row) + "\n")
+                self._written()
+
+    def _write_table(self, rows: Rows, found: Iterator[list[Any]]) -> None:
+        sample = None if self._is_live else list(islice(found, SAMPLE_ROWS))
+        columns = [RowColumn(name, type_) for name, type_ in zip(rows.columns, rows.types, strict=True)]
+        table = RowTable(self._out, columns, sample)
+        table.head()
+        self._show()
+        for row in chain(sample or (), found):
+            table.row(row)
+            self._written()
+        for note in rows.notes:
+            self._out.write(f"{note}\n")
+
+    def _write_array(self, columns: Sequence[str], rows: Iterator[list[Any]]) -> None:
+        for row in rows:
+            self._out.write(f"{',' if self.count else '['}\n  {_object(columns, row)}")
+            self._written()
+        self._out.write("\n]\n" if self.count else "[]\n")
+
+    def _written(self) -> None:
+        self.count += 1
+        self._show()
+
+    def _show(self) -> None:
+        if self._is_live:
+            self._out.flush()
+
+
+def _object(columns: Sequence[str], row: Sequence[Any]) -> str:
+    return json_text(dict(zip(columns, row, strict=True)))

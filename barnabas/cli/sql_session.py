@@ -1,0 +1,194 @@
+"""A session with a SQL server: what SET and DEFINE say holds until it ends."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, TextIO
+
+from barnabas.cli.command_error import CommandError
+from barnabas.cli.output import TABLE, printable
+from barnabas.cli.sql_arguments import SERVER_VARIABLE
+from barnabas.cli.sql_entities import write_entity
+from barnabas.cli.sql_rows import RowWriter
+from barnabas.cli.sql_script import Place, PlacedStatement, UnreadableScript, placed, problem_text
+from streams_sql.client import Client, Refused, ServerUnreachable
+from streams_sql.language.problem import SqlProblem
+
+EXIT_REFUSED: Final = 1
+EXIT_UNREACHABLE: Final = 3
+UNAVAILABLE: Final = 503
+"""The status of a server that starts, or that cannot reach Kafka."""
+CODES_PER_STATUS: Final = 100
+START_HINT: Final = f"Start one with `barnabas up`, or name another with --server URL (or {SERVER_VARIABLE})."
+SCRIPTS_WITHIN_MAX: Final = 16
+"""Scripts that a script may run, one within the other."""
+
+_LIVE: Final = re.compile(r"\bEMIT\s+(?:CHANGES|FINAL)\b", re.IGNORECASE)
+_RUN: Final = re.compile(r"RUN\s+SCRIPT\s+(?:'((?:[^']|'')+)'|\"([^\"]+)\"|([^\s'\"]+))\s*;?", re.IGNORECASE)
+
+
+class SqlSession:
+    """Statements are run one after the other; CommandError for the first that fails. Somebody who types them is told of what leaves no
+    trace otherwise, and how long queries took."""
+
+    def __init__(self, client: Client, form: str, out: TextIO, *, is_interactive: bool = False) -> None:
+        self.client = client
+        self._form = form
+        self._out = out
+        self._is_interactive = is_interactive
+        self._depth = 0
+        self._works: Mapping[str, Callable[[str], None]] = {
+            "SELECT": self._select,
+            "PRINT": self._print,
+            "SET": self._change_session,
+            "UNSET": self._change_session,
+            "DEFINE": self._change_session,
+            "UNDEFINE": self._change_session,
+            "RUN": self._run_file,
+        }
+
+    def set_properties(self, properties: Mapping[str, str]) -> None:
+        """As SET does, all of them or none."""
+        if properties:
+            with _explained(PlacedStatement("", Place("", 1, 1, 1)), is_alone=True):
+                self.client.execute("".join([_set_statement(name, value) for name, value in properties.items()]))
+            self.client.properties.update(properties)
+
+    def run_script(self, lines: Iterable[str], name: str = "") -> None:
+        """The statements of a text, each as soon as it is whole. `name` is that of a file."""
+        statements = placed(lines, name)
+        try:
+            for statement in statements:
+                self._run(statement, is_alone=self._is_interactive and not name)
+        except UnreadableScript as problem:
+            raise CommandError(str(problem)) from None
+
+    def run_file(self, name: str) -> None:
+        try:
+            text = Path(name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise SqlProblem(f"cannot read {name!r}: {getattr(error, 'strerror', None) or error}") from None
+        self.run_script(text.splitlines(keepends=True), name)
+
+    def _run(self, statement: PlacedStatement, *, is_alone: bool) -> None:
+        word = statement.text.split(None, 1)[0].rstrip(";").upper()
+        with _explained(statement, is_alone=is_alone):
+            self._works.get(word, self._execute)(statement.text)
+        self._out.flush()
+
+    def _execute(self, statement: str) -> None:
+        try:
+            entities = self.client.execute(statement)
+        except KeyboardInterrupt:
+            self._tell("\nCtrl-C: nobody waits for the answer any more, but the server may carry it out.")
+            raise
+        for entity in entities:
+            write_entity(self._out, self._form, entity)
+        if not entities:
+            self._tell("done")
+
+    def _select(self, statement: str) -> None:
+        is_live = _LIVE.search(statement) is not None
+        writer = RowWriter(self._out, self._form, is_live=is_live)
+        begun_s = time.monotonic()
+        try:
+            with self.client.stream(statement) as rows:
+                writer.write(rows)
+        except KeyboardInterrupt:
+            self._tell(f"\nended by Ctrl-C, {_rows_text(writer.count)}")
+            raise
+        self._tell(f"{_rows_text(writer.count)}, {time.monotonic() - begun_s:.2f} s")
+
+    def _print(self, statement: str) -> None:
+        try:
+            with self.client.print_lines(statement) as lines:
+                for line in lines:
+                    self._out.write(printable(line.decode("utf-8", "replace")) + "\n")
+                    self._out.flush()
+        except KeyboardInterrupt:
+            self._tell("\nended by Ctrl-C")
+            raise
+
+    def _run_file(self, statement: str) -> None:
+        """RUN SCRIPT 'file';"""
+        found = _RUN.fullmatch(statement)
+        if found is None:
+            raise SqlProblem("This runs nothing. Write RUN SCRIPT 'file.sql';")
+        if self._depth >= SCRIPTS_WITHIN_MAX:
+            raise SqlProblem(f"{SCRIPTS_WITHIN_MAX} scripts run each other already: does one run itself?")
+        self._depth += 1
+        try:
+            self.run_file((found[1] or "").replace("''", "'") or found[2] or found[3])
+        finally:
+            self._depth -= 1
+
+    def _change_session(self, statement: str) -> None:
+        """Kept here, and sent along with each request."""
+        # The language takes a moment to load, which other statements need not wait for.
+        from streams_sql.language.parsing import parse_statement
+        from streams_sql.language.statements import DefineVariable, SetProperty, UndefineVariable, UnsetProperty
+        from streams_sql.language.variables import substitute
+
+        client = self.client
+        parsed = parse_statement(substitute(statement, client.variables))
+        match parsed:
+            case SetProperty(name, value):
+                # The server knows what may be set, and to what.
+                client.execute(statement)
+                client.properties[name] = value
+                self._tell(f"{name} is {value} for this session")
+            case UnsetProperty(name):
+                _take(client.properties, name, "property", "SET")
+                self._tell(f"{name} is what the server has")
+            case DefineVariable(name, value):
+                client.variables[name] = value
+                self._tell(f"${{{name}}} stands for {value}")
+            case UndefineVariable(name):
+                _take(client.variables, name, "variable", "DEFINE")
+                self._tell(f"${{{name}}} stands for nothing")
+
+    def _tell(self, text: str) -> None:
+        """A word to somebody who types; programs and scripts are not told."""
+        if self._is_interactive and self._form == TABLE and not self._depth:
+            self._out.write(f"{text}\n")
+
+
+def _set_statement(name: str, value: str) -> str:
+    quote, doubled = "'", "''"
+    return f"SET '{name.replace(quote, doubled)}' = '{value.replace(quote, doubled)}';\n"
+
+
+def _rows_text(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+def _take(kept: dict[str, str], name: str, what: str, word: str) -> None:
+    if kept.pop(name, None) is None:
+        hint = f"Set: {', '.join(kept)}." if kept else f"{word} sets one."
+        raise SqlProblem(f"The {what} {name} is not set. {hint}")
+
+
+@contextmanager
+def _explained(statement: PlacedStatement, *, is_alone: bool) -> Iterator[None]:
+    """What the server says is the command's own error, with the place of the statement in its script."""
+    place = None if is_alone else statement.place
+    try:
+        yield
+    except Refused as refused:
+        is_away = refused.code // CODES_PER_STATUS == UNAVAILABLE
+        raise CommandError(_refusal(refused, place), status=EXIT_UNREACHABLE if is_away else EXIT_REFUSED) from None
+    except SqlProblem as problem:
+        raise CommandError(problem_text(statement.text, problem, place)) from None
+    except ServerUnreachable as problem:
+        raise CommandError(str(problem), START_HINT, EXIT_UNREACHABLE) from None
+
+
+def _refusal(refused: Refused, place: Place | None) -> str:
+    if place is None:
+        return str(refused)
+    without_place = str(refused).removeprefix(f"line {refused.line}:{refused.column}: ")
+    return f"{place.told(refused.line, refused.column)}{without_place}"

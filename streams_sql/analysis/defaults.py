@@ -1,0 +1,47 @@
+"""What settings give where a statement says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from streams_sql.functions.ordered_aggregates import COLLECT_LIST_LIMIT, COLLECT_SET_LIMIT
+from streams_sql.language.problem import SqlProblem
+
+KEY_FORMAT: Final = "ksql.persistence.default.format.key"
+VALUE_FORMAT: Final = "ksql.persistence.default.format.value"
+WRAP_SINGLE_VALUES: Final = "ksql.persistence.wrap.single.values"
+AGGREGATE_LIMITS: Final = (COLLECT_LIST_LIMIT, COLLECT_SET_LIMIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """`wrap_single_values` is None where each format does as it likes best. The topic of a sink without a name of its own is
+    `topic_prefix` and the name of the sink. `aggregate_limits` are the settings that aggregates name, as far as they are set."""
+
+    key_format: str | None = "KAFKA"
+    value_format: str | None = None
+    wrap_single_values: bool | None = None
+    topic_prefix: str = ""
+    aggregate_limits: Mapping[str, int] = field(default_factory=dict)
+
+    def overridden(self, properties: Mapping[str, str]) -> Defaults:
+        """With what the session of a statement has set. SqlProblem for what cannot be."""
+        if not properties:
+            return self
+        limits = {name: _limit(name, properties[name]) for name in AGGREGATE_LIMITS if name in properties}
+        wraps = properties.get(WRAP_SINGLE_VALUES)
+        return replace(
+            self,
+            key_format=properties[KEY_FORMAT].upper() if KEY_FORMAT in properties else self.key_format,
+            value_format=properties[VALUE_FORMAT].upper() if VALUE_FORMAT in properties else self.value_format,
+            wrap_single_values=self.wrap_single_values if wraps is None else wraps.strip().lower() == "true",
+            aggregate_limits={**self.aggregate_limits, **limits},
+        )
+
+
+def _limit(name: str, text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or int(text) == 0:
+        raise SqlProblem(f"{name}={text} is no number above 0.")
+    return int(text)

@@ -1,0 +1,140 @@
+"""Puts an instance together from its settings."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from typing import Final
+from urllib.parse import urlsplit
+
+from barnabas.kernel.http import http_settings
+from barnabas.kernel.http.answer_cache import AnswerCache
+from barnabas.kernel.http.application import Application
+from barnabas.kernel.http.error_answers import ErrorAnswers
+from barnabas.kernel.http.metrics import RequestMetrics
+from barnabas.kernel.http.request import BodyLimits
+from barnabas.kernel.http.router import Route, Router
+from barnabas.kernel.http.server import Server
+from barnabas.kernel.kafka_clients.admin import Admin
+from barnabas.kernel.kafka_log.failures import StoreFailure
+from barnabas.kernel.settings import SettingError, Settings
+from barnabas.wire.election.identity import Identity
+from streams_sql.engine.engine import Engine
+from streams_sql.engine.failures import Starting
+from streams_sql.engine_settings import EngineSettings
+from streams_sql.http.forwarding import Forwarder
+from streams_sql.http.inserts import InsertPages
+from streams_sql.http.problems import Problems, shape
+from streams_sql.http.queries import QueryPages
+from streams_sql.http.server_pages import ServerPages
+from streams_sql.http.server_state import CommandStatuses, ServerState
+from streams_sql.http.shapes import Shapes
+from streams_sql.http.statements import StatementPages
+from streams_sql.http.websocket import QuerySocket
+from streams_sql.kafka_access import Kafka
+from streams_sql.properties import property_problem
+from streams_sql.running_engine import RunningEngine
+
+KAFKA_TIMEOUT_S: Final = 5.0
+KAFKA_RETRY_S: Final = 1.0
+BODY_MAX_BYTES: Final = 16 * 1024 * 1024
+
+_EVERY_INTERFACE: Final = ("", "0.0.0.0", "::")  # noqa: S104 - recognised here, not bound to
+_logger = logging.getLogger(__name__)
+
+
+class Instance:
+    """One server. HTTP is served while it starts, and says so."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._own = EngineSettings(settings)
+        self._kafka = Kafka.of(settings)
+        self._statuses = CommandStatuses()
+        self._stopping = asyncio.Event()
+        self._forwarder = Forwarder()
+        self._metrics = RequestMetrics("streams_sql")
+        self._host = ""
+        self._cluster_id = ""
+        self._running: RunningEngine | None = None
+        self._is_started = False
+
+    def server(self) -> Server:
+        shapes = Shapes(lambda: self._host)
+        problems = Problems(shapes)
+        application = Application(
+            Router(self._routes(shapes, problems)),
+            self._metrics,
+            errors=ErrorAnswers(problems.translate, shape=shape),
+            # What the server knows may change with each record.
+            cache=AnswerCache(max_bytes=0),
+            policy=http_settings.policy(self._settings, BodyLimits(max_bytes=BODY_MAX_BYTES)),
+            websockets=QuerySocket(self._engine, problems),
+        )
+        return http_settings.server(application, self._settings, websockets=True)
+
+    async def start(self, addresses: Sequence[tuple[str, int]]) -> None:
+        """Read the catalogue, and join the group of servers. StoreFailure, SettingError."""
+        identity = _identity(self._settings, addresses)
+        self._host = f"{identity.host}:{identity.port}"
+        admin = Admin(self._kafka.client_settings())
+        self._cluster_id = await _reached(admin)
+        self._running = RunningEngine(self._own, self._kafka, admin, identity, property_problem, self._statuses.note)
+        await self._running.start()
+        self._is_started = True
+
+    async def end_queries(self) -> None:
+        """Those of clients, which would else keep the server from stopping."""
+        self._stopping.set()
+        if self._running is not None:
+            await self._running.end_queries()
+
+    async def stop(self) -> None:
+        if self._running is not None:
+            await self._running.stop()
+        await self._forwarder.close()
+
+    def _routes(self, shapes: Shapes, problems: Problems) -> Iterator[Route]:
+        yield from StatementPages(self._engine, shapes, self._forwarder).routes()
+        yield from QueryPages(self._engine, problems).routes()
+        yield from InsertPages(self._engine, problems, self._stopping).routes()
+        yield from ServerPages(self._state, self._statuses, lambda name: property_problem(name, "")).routes()
+        yield Route("GET", "/metrics", self._metrics.page)
+
+    def _engine(self) -> Engine:
+        if self._running is None or not self._is_started:
+            raise Starting("The server is starting: it reads its catalogue. Try again in a moment.")
+        return self._running.engine
+
+    def _state(self) -> ServerState:
+        running = self._running
+        health, reasons = ({}, {}) if running is None else (running.health, running.health_reasons)
+        return ServerState(
+            version("barnabas"), self._cluster_id, self._own.service_id, self._host, self._is_started, health, reasons
+        )
+
+
+def _identity(settings: Settings, addresses: Sequence[tuple[str, int]]) -> Identity:
+    """How other servers reach this one: at its first listener, unless somebody says otherwise."""
+    advertised = settings.text("ksql.advertised.listener")
+    if advertised:
+        parts = urlsplit(advertised)
+        if parts.scheme not in ("http", "https") or parts.hostname is None or parts.port is None:
+            raise SettingError("ksql.advertised.listener", advertised, "expected http://HOST:PORT")
+        return Identity(parts.scheme, parts.hostname, parts.port)
+    scheme = settings.items_of("listeners")[0].partition("://")[0].lower()
+    host, port = addresses[0]
+    return Identity(scheme, socket.gethostname() if host in _EVERY_INTERFACE else host, port)
+
+
+async def _reached(admin: Admin) -> str:
+    """The id of the cluster. A server that starts before Kafka does waits for it."""
+    while True:
+        try:
+            return (await admin.cluster(KAFKA_TIMEOUT_S)).id
+        except StoreFailure as failure:
+            _logger.warning("Kafka does not answer, and is asked again: %s", failure)
+            await asyncio.sleep(KAFKA_RETRY_S)

@@ -1,0 +1,174 @@
+"""Statements that only ask: SHOW and DESCRIBE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from barnabas.kernel.kafka_clients.admin import Admin, TopicReaders
+from streams_sql.analysis.catalogue_view import nearest_hint, source_hint
+from streams_sql.engine.answers import (
+    Answer,
+    FunctionDescribed,
+    FunctionsListed,
+    PropertiesListed,
+    Property,
+    PushStatus,
+    QueriesListed,
+    QueryDescribed,
+    QueryStatus,
+    SourceDescribed,
+    SourcesListed,
+    Topic,
+    TopicsListed,
+    TypesListed,
+    VariablesListed,
+)
+from streams_sql.engine.catalogue import Catalogue, PersistentQuery
+from streams_sql.engine.session import Session
+from streams_sql.functions.library import LIBRARY
+from streams_sql.functions.resolution import unknown_function
+from streams_sql.language.problem import SqlProblem
+from streams_sql.language.statements import DescribeFunction, DescribeSource, DescribeSources, Kind, Listed, Show
+from streams_sql.plan.text import plan_text
+from streams_sql.sources import Source
+
+_INTERNAL = ("_", "default_")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """`status_of` tells how a query does, `pushes` which push queries there are, `view_text` how fresh a view is; `properties` are the
+    server's own."""
+
+    catalogue: Catalogue
+    admin: Admin
+    status_of: Callable[[PersistentQuery], QueryStatus]
+    pushes: Callable[[], list[PushStatus]]
+    view_text: Callable[[str], str]
+    properties: Sequence[Property]
+
+    async def show(self, statement: Show, session: Session) -> Answer:
+        match statement.listed:
+            case Listed.STREAMS:
+                return await self._sources(Kind.STREAM, is_extended=statement.is_extended)
+            case Listed.TABLES:
+                return await self._sources(Kind.TABLE, is_extended=statement.is_extended)
+            case Listed.QUERIES:
+                return self._queries(is_extended=statement.is_extended)
+            case Listed.TOPICS | Listed.ALL_TOPICS:
+                return await self._topics(statement)
+            case Listed.FUNCTIONS:
+                return FunctionsListed(
+                    tuple(found for name in sorted(LIBRARY.names()) if (found := LIBRARY.find(name)))
+                )
+            case Listed.TYPES:
+                return TypesListed({})
+            case Listed.VARIABLES:
+                return VariablesListed(session.variables)
+            case Listed.PROPERTIES:
+                return self._properties(session)
+
+    async def describe(self, statement: DescribeSource) -> SourceDescribed:
+        source = self.catalogue.source(statement.name)
+        if source is None:
+            raise SqlProblem(
+                f"Could not find STREAM/TABLE '{statement.name}' in the Metastore.{source_hint(self.catalogue, statement.name)}"
+            )
+        return await self._described(source, is_extended=statement.is_extended)
+
+    async def describe_all(self, statement: DescribeSources) -> SourcesListed:
+        sources = self._of_kind(statement.kind)
+        described = [await self._described(source, is_extended=statement.is_extended) for source in sources]
+        return SourcesListed(statement.kind, sources, tuple(described), is_extended=True)
+
+    def describe_function(self, statement: DescribeFunction) -> FunctionDescribed:
+        name = statement.name.upper()
+        found = LIBRARY.find(name)
+        if found is None:
+            raise unknown_function(name, LIBRARY.names())
+        return FunctionDescribed(found)
+
+    def query(self, query_id: str) -> PersistentQuery:
+        found = self.catalogue.queries.get(query_id) or self.catalogue.queries.get(query_id.upper())
+        if found is None:
+            hint = nearest_hint(query_id, self.catalogue.queries) or " SHOW QUERIES lists those that run."
+            raise SqlProblem(
+                f"Query with id:{query_id} does not exist, use SHOW QUERIES to view the full set of queries.{hint}"
+            )
+        return found
+
+    def described_query(self, query: PersistentQuery, topology: str = "") -> QueryDescribed:
+        plan, status = query.plan, self.status_of(query)
+        window = plan.sink.key_window
+        errors = [] if status.error is None else [status.error]
+        return QueryDescribed(
+            id=query.id,
+            statement=query.statement,
+            columns=(*plan.sink.schema.key, *plan.sink.schema.value),
+            key=frozenset(column.name for column in plan.sink.schema.key),
+            sources=tuple(sorted(query.reads)),
+            sinks=(query.writes,),
+            plan="\n".join(filter(None, (status.mode, plan_text(plan)))),
+            topology=topology,
+            state=status.state,
+            window=None if window is None else window.kind.value,
+            properties=query.properties,
+            errors=(*errors, *status.notes, *status.examples),
+        )
+
+    async def _sources(self, kind: Kind, *, is_extended: bool) -> SourcesListed:
+        sources = self._of_kind(kind)
+        if not is_extended:
+            return SourcesListed(kind, sources)
+        described = [await self._described(source, is_extended=True) for source in sources]
+        return SourcesListed(kind, sources, tuple(described), is_extended=True)
+
+    def _of_kind(self, kind: Kind) -> tuple[Source, ...]:
+        return tuple(source for _, source in sorted(self.catalogue.sources.items()) if source.kind is kind)
+
+    async def _described(self, source: Source, *, is_extended: bool) -> SourceDescribed:
+        readers = tuple(map(self.status_of, self.catalogue.readers(source.name)))
+        writers = tuple(map(self.status_of, self.catalogue.writers(source.name)))
+        if not is_extended:
+            return SourceDescribed(source, readers, writers)
+        layout = await self.admin.layout(source.topic)
+        replicas = () if layout is None else layout.replicas
+        figures = [f"{status.id} {name}: {value:g}" for status in writers for name, value in status.figures.items()]
+        if source.is_table:
+            figures.append(self.view_text(source.name))
+        return SourceDescribed(
+            source,
+            readers,
+            writers,
+            is_extended=True,
+            partitions=len(replicas),
+            replicas=min(replicas, default=0),
+            statistics="\n".join(filter(None, figures)),
+            errors="\n".join(example for status in (*readers, *writers) for example in status.examples),
+        )
+
+    def _queries(self, *, is_extended: bool) -> QueriesListed:
+        queries = [query for _, query in sorted(self.catalogue.queries.items())]
+        statuses = tuple(map(self.status_of, queries))
+        described = tuple(map(self.described_query, queries)) if is_extended else ()
+        return QueriesListed(statuses, tuple(self.pushes()), described, is_extended=is_extended)
+
+    async def _topics(self, statement: Show) -> TopicsListed:
+        found = await self.admin.topics()
+        readers = await self.admin.readers() if statement.is_extended else {}
+        nobody = TopicReaders(0, 0)
+        shown = []
+        for name, layout in sorted(found.items()):
+            if statement.listed is Listed.ALL_TOPICS or not name.startswith(_INTERNAL):
+                read_by = readers.get(name, nobody)
+                shown.append(Topic(name, layout.replicas, read_by.consumers, read_by.groups))
+        return TopicsListed(tuple(shown), is_extended=statement.is_extended)
+
+    def _properties(self, session: Session) -> PropertiesListed:
+        own = {each.name: replace(each, is_editable=session.may_set(each.name)) for each in self.properties}
+        changed = {
+            name: Property(name, value, is_overridden=True, is_editable=True)
+            for name, value in session.properties.items()
+        }
+        return PropertiesListed(tuple(found for _, found in sorted({**own, **changed}.items())))

@@ -1,0 +1,56 @@
+"""The rows of a query that runs in this process, made page by page on a thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from streams_sql.engine.results import RowBatch
+from streams_sql.engine.topic_tail import Start
+from streams_sql.formats.serde import RegistryAccess
+from streams_sql.local.run import LocalRun
+from streams_sql.local.spans import ALL, FROM_NOW_ON
+from streams_sql.plan.nodes import PushPlan
+from streams_sql.plan.pipeline import OnError
+from streams_sql.plan.records import OnProblem
+from streams_sql.spark.slots import reads
+from streams_sql.views.pages import each_page
+
+
+class LocalTail:
+    """Iterate over it once; that ends when the tail is closed."""
+
+    def __init__(
+        self,
+        plan: PushPlan,
+        consumer: Mapping[str, Any],
+        registry: RegistryAccess | None,
+        start: Start,
+        on_problem: OnProblem,
+        on_error: OnError,
+    ) -> None:
+        # A table is what all its records have made of it, wherever the streams begin.
+        spans = {
+            each.source.topic: ALL if start.is_beginning or each.source.is_table else FROM_NOW_ON
+            for each in reads(plan.node)
+        }
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="local query")
+        self._run = lambda: LocalRun(plan, consumer, registry, on_problem, on_error, spans, is_bounded=False)
+        self._pages: AsyncGenerator[list[tuple[tuple[Any, ...], bool]], None] | None = None
+
+    async def open(self) -> None:
+        """SqlProblem when a topic cannot be read."""
+        run = await asyncio.get_running_loop().run_in_executor(self._threads, self._run)
+        self._pages = each_page(run, self._threads)
+
+    async def __aiter__(self) -> AsyncIterator[RowBatch]:
+        assert self._pages is not None, "the tail has been opened"
+        async for page in self._pages:
+            yield RowBatch([row for row, _ in page], [place for place, (_, is_gone) in enumerate(page) if is_gone])
+
+    async def close(self) -> None:
+        if self._pages is not None:
+            await self._pages.aclose()
+        self._threads.shutdown(wait=False)

@@ -1,0 +1,105 @@
+"""What has to be there before a command is written, and what goes after one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from streams_sql.analysis.defaults import Defaults
+from streams_sql.analysis.definition import missing_schema
+from streams_sql.engine.catalogue import Catalogue
+from streams_sql.engine.changes import Changing, Outcome, sources_of
+from streams_sql.engine.command import LOWERING, Command
+from streams_sql.engine.scheduling import Scheduling
+from streams_sql.engine.schema_texts import schema_texts
+from streams_sql.engine.topics import SourceTopics
+from streams_sql.formats.inference import infer_schema
+from streams_sql.formats.registration import forget_schemas, register_schemas
+from streams_sql.formats.serde import RegistryAccess
+from streams_sql.language.problem import SqlProblem
+from streams_sql.language.statements import CreateAsSelect, CreateSource, DropSource, InsertSelect, Kind
+from streams_sql.sources import Source
+
+_QUERY_PREFIXES = {Kind.STREAM: "CSAS", Kind.TABLE: "CTAS"}
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    topics: SourceTopics
+    registry: RegistryAccess | None
+    defaults: Defaults
+    scheduling: Scheduling
+
+    async def command(
+        self, statement: Changing, text: str, properties: Mapping[str, str], number: int, catalogue: Catalogue
+    ) -> Command:
+        """The command of a statement. `number` is that of the next command, and makes the id of a query, unless that takes the place
+        of another."""
+        match statement:
+            case CreateSource():
+                return Command(text, properties, schema=await self._looked_up(statement, properties))
+            case CreateAsSelect():
+                former = catalogue.made_by(statement.name) if statement.or_replace else None
+                query_id = f"{_QUERY_PREFIXES[statement.kind]}_{statement.name}_{number}"
+                return Command(text, properties, query_id=former.id if former else query_id, lowering=LOWERING)
+            case InsertSelect():
+                query_id = _given_id(statement) or f"INSERTQUERY_{number}"
+                return Command(text, properties, query_id=query_id, lowering=LOWERING)
+            case _:
+                return Command(text, properties)
+
+    async def check(self, outcome: Outcome) -> None:
+        """SqlProblem where a query that a statement would start cannot be run as it asks for."""
+        if outcome.started is not None:
+            await self.scheduling.check(outcome.started)
+
+    async def scheduled(self, command: Command, outcome: Outcome, catalogue: Catalogue) -> Command:
+        """The command with how its query is run, once all that it reads is there. SqlProblem, StoreFailure."""
+        query = outcome.started
+        if query is None:
+            return command
+        return await self.scheduling.scheduled(command, query, catalogue.queries.get(query.id))
+
+    async def provide(self, statement: Changing, outcome: Outcome, former: Source | None) -> None:
+        """Topic and schemas of a source that is about to be made in place of a `former` one, if there is one. SqlProblem."""
+        made = outcome.made
+        if made is None or not isinstance(statement, CreateSource | CreateAsSelect):
+            return
+        query = outcome.started
+        reads = None if query is None else next(sources_of(query.plan.node)).topic
+        await self.topics.provide(statement, made, reads)
+        if query is not None or former is None:
+            await asyncio.to_thread(register_schemas, made, self.registry)
+
+    async def clean_up(self, statement: Changing, outcome: Outcome) -> None:
+        """DELETE TOPIC takes the schemas along."""
+        dropped = outcome.dropped
+        if dropped is not None and isinstance(statement, DropSource) and statement.delete_topic:
+            await self.topics.delete(dropped.topic)
+            await asyncio.to_thread(forget_schemas, dropped, self.registry)
+
+    async def _looked_up(self, statement: CreateSource, properties: Mapping[str, str]) -> Mapping[str, str]:
+        missing = missing_schema(statement, self.defaults.overridden(properties))
+        if missing is None:
+            return {}
+        if self.registry is None:
+            raise SqlProblem(
+                f"{statement.name} has no columns for its "
+                f"{'key' if missing.value is None else 'value'}, and no schema registry is configured that could know them: "
+                "declare the columns, or set ksql.schema.registry.url."
+            )
+        found = await asyncio.to_thread(infer_schema, missing, self.registry)
+        return schema_texts(found)
+
+
+def _given_id(statement: InsertSelect) -> str | None:
+    given = statement.properties.get("QUERY_ID")
+    return None if given is None else str(given.value).upper()
+
+
+def check_query_id(statement: Changing, command: Command, catalogue: Catalogue) -> None:
+    if isinstance(statement, CreateAsSelect) and statement.or_replace:
+        return
+    if command.query_id is not None and command.query_id in catalogue.queries:
+        raise SqlProblem(f"Query ID '{command.query_id}' already exists. Give another QUERY_ID, or none.")

@@ -1,0 +1,188 @@
+"""Push queries: rows as they come, to whoever asked, until that one goes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from typing import Final
+
+from streams_sql.engine.answers import PushStatus
+from streams_sql.engine.failures import EngineError, TooManyPushQueries, Unavailable
+from streams_sql.engine.local_tail import LocalTail
+from streams_sql.engine.push_jobs import PushJobs, PushSettings
+from streams_sql.engine.push_rows import PushRows, reads_alone
+from streams_sql.engine.query_settings import QuerySettings, starting_offsets
+from streams_sql.engine.results import Result, ResultKind, RowBatch
+from streams_sql.engine.topic_tail import Start, TopicTail
+from streams_sql.plan.nodes import PushPlan
+from streams_sql.plan.records import Problem
+from streams_sql.spark import messages
+from streams_sql.spark.messages import Event, QueryFailed
+from streams_sql.spark.slots import reads
+
+ID_BITS: Final = 63
+"""Of the number in an id, which no other query has, of whatever server."""
+
+_logger = logging.getLogger(__name__)
+
+
+class PushQueries:
+    """A query without state reads its topic in this process. One with state is a job of Spark's for as long as somebody listens; what Spark
+    has no operator for runs in this process, too, with its state in memory."""
+
+    def __init__(self, settings: PushSettings, jobs: PushJobs, queries: QuerySettings) -> None:
+        self._settings = settings
+        self._jobs = jobs
+        self._queries = queries
+        self._running: dict[str, _Push] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+
+    async def start(self, plan: PushPlan, properties: Mapping[str, str], statement: str) -> Result:
+        """SqlProblem; TooManyPushQueries; Unavailable when the topic cannot be read."""
+        running, most = len(self._running), self._settings.queries_max
+        if running >= most:
+            raise TooManyPushQueries(
+                "Not executing statement(s) as it would cause the number of active, push queries to exceed the configured limit. "
+                "Terminate existing PUSH queries, or increase the 'ksql.max.push.queries' setting via the 'ksql-server.properties' "
+                f"file. Current push query count: {running}. Configured limit: {most}."
+            )
+        source = next(reads(plan.node)).source.name
+        query_id = f"transient_{source}_{secrets.randbits(ID_BITS)}"
+        found = self._queries.overridden(properties)
+        start = Start(starting_offsets(found) == "earliest")
+        push = self._running[query_id] = _Push(query_id, self, plan, statement)
+        try:
+            if reads_alone(plan):
+                await push.open(plan, start, self._settings)
+            elif plan.is_local:
+                await push.open_local(plan, start, self._settings)
+            else:
+                results = await self._jobs.start(query_id, plan, found)
+                await push.open(results, Start(is_beginning=True), self._settings)
+        except BaseException:
+            await push.close()
+            raise
+        keys = (False,) * len(plan.columns)
+        return Result(
+            query_id, ResultKind.PUSH, plan.columns, keys, push.batches(), lambda: push.has_reached_limit, push.close
+        )
+
+    async def close(self, query_id: str) -> bool:
+        """False when there is no such query."""
+        push = self._running.get(query_id)
+        if push is None:
+            return False
+        await push.close()
+        return True
+
+    async def stop(self) -> None:
+        await asyncio.gather(*(push.close() for push in tuple(self._running.values())))
+        await asyncio.gather(*self._ending)
+
+    def hear(self, event: Event) -> None:
+        """What Spark tells of queries that it runs for clients."""
+        match event:
+            case QueryFailed(query_id) if (push := self._running.get(query_id)) is not None:
+                push.fail(EngineError(event.cause))
+            case messages.Unavailable(reason):
+                for query_id, push in self._running.items():
+                    if query_id in self._jobs:
+                        push.fail(Unavailable(f"Spark does not run, and this query needs it: {reason}"))
+        self._jobs.hear(event)
+
+    def find(self, query_id: str) -> str | None:
+        """The id as it is of a query whose id is told in any case."""
+        wanted = query_id.upper()
+        return next((each for each in self._running if each.upper() == wanted), None)
+
+    def statuses(self) -> list[PushStatus]:
+        return [PushStatus(push.query_id, push.statement) for push in self._running.values()]
+
+    def forget(self, query_id: str) -> None:
+        """The query is over. Its job, if it has one, ends by itself: nobody has to wait for that."""
+        if self._running.pop(query_id, None) is not None and query_id in self._jobs:
+            ending = asyncio.create_task(self._jobs.end(query_id), name=f"end {query_id}")
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+
+
+class _Push:
+    """One push query."""
+
+    def __init__(self, query_id: str, owner: PushQueries, plan: PushPlan, statement: str) -> None:
+        self.query_id = query_id
+        self.statement = statement
+        self.has_reached_limit = False
+        self._owner = owner
+        self._left = plan.limit
+        self._tail: TopicTail[RowBatch] | LocalTail | None = None
+        self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def open(self, plan: PushPlan, start: Start, settings: PushSettings) -> None:
+        """The plan reads one topic, and has no state."""
+        rows = PushRows(plan, settings.registry, self._note, self._note_error)
+        self._tail = TopicTail(rows.topic, settings.consumer, start, rows.of)
+        await self._tail.open()
+
+    async def open_local(self, plan: PushPlan, start: Start, settings: PushSettings) -> None:
+        """The plan may have state, and read several topics."""
+        self._tail = LocalTail(plan, settings.consumer, settings.registry, start, self._note, self._note_error)
+        await self._tail.open()
+
+    async def batches(self) -> AsyncIterator[RowBatch]:
+        assert self._tail is not None, "the query has been opened"
+        if self._left == 0:
+            self.has_reached_limit = True
+            return
+        taking = aiter(self._tail)
+        try:
+            while (batch := await self._next(taking)) is not None:
+                yield self._within_limit(batch)
+                if self.has_reached_limit:
+                    return
+        finally:
+            await self.close()
+
+    def fail(self, problem: Exception) -> None:
+        if not self._failed.done():
+            self._failed.set_exception(problem)
+
+    async def close(self) -> None:
+        if not self._failed.done():
+            self._failed.cancel()
+        if self._tail is not None:
+            await self._tail.close()
+        self._owner.forget(self.query_id)
+
+    async def _next(self, taking: AsyncIterator[RowBatch]) -> RowBatch | None:
+        """None when the query was closed meanwhile."""
+        step = asyncio.ensure_future(anext(taking, None))
+        try:
+            await asyncio.wait((step, self._failed), return_when=asyncio.FIRST_COMPLETED)
+            if step.done():
+                return step.result()
+            if self._failed.cancelled():
+                return None
+            return self._failed.result()
+        finally:
+            step.cancel()
+
+    def _within_limit(self, batch: RowBatch) -> RowBatch:
+        if self._left is None:
+            return batch
+        if len(batch.rows) >= self._left:
+            self.has_reached_limit = True
+            batch = RowBatch(batch.rows[: self._left], [place for place in batch.deleted if place < self._left])
+        self._left -= len(batch.rows)
+        return batch
+
+    def _note(self, problem: Problem) -> None:
+        _logger.warning(
+            "%s passes over a record: %s, partition %d, offset %d: %s",
+            self.query_id, problem.topic, problem.partition, problem.offset, problem.reason,
+        )  # fmt: skip
+
+    def _note_error(self, error: Exception) -> None:
+        _logger.warning("%s: an expression gave NULL: %s", self.query_id, error)

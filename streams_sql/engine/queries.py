@@ -1,0 +1,284 @@
+"""The life of persistent queries: those of the catalogue run while this server leads, and come back when they fail."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
+
+from streams_sql.engine.answers import QueryStatus
+from streams_sql.engine.catalogue import PersistentQuery
+from streams_sql.engine.query_settings import QuerySettings
+from streams_sql.language.problem import SqlProblem
+from streams_sql.spark.messages import (
+    BadRecord,
+    Event,
+    Explained,
+    FailureKind,
+    Guarantee,
+    Idle,
+    Noted,
+    Progress,
+    QueryFailed,
+    Ready,
+    SlotsChanged,
+    Started,
+    StartQuery,
+    Stopped,
+    Unavailable,
+)
+from streams_sql.spark.slots import NoSlots
+
+BACK_OFF_FIRST_S: Final = 5.0
+BACK_OFF_LAST_S: Final = 300.0
+TOPIC_LOOK_S: Final = 5.0
+"""Between two looks for a topic that is missing."""
+EXAMPLES_MAX: Final = 10
+"""Records passed over, and notes, that are kept in mind for each query."""
+EXPLAIN_TIMEOUT_S: Final = 10.0
+
+_logger = logging.getLogger(__name__)
+
+
+class SparkDriver(Protocol):
+    """What runs the queries: the process with Spark."""
+
+    def start_query(self, command: StartQuery) -> None:
+        """NoSlots if Spark has no room for it."""
+
+    def stop_query(self, query_id: str) -> None: ...
+
+    def forget_query(self, query_id: str, folder: str) -> None: ...
+
+    def explain_query(self, query_id: str) -> None: ...
+
+
+@dataclass(slots=True)
+class _Run:
+    """A query as this server runs it. `failures` are those since its last sign of life; `is_refitted` tells that since then it has been
+    started again for topics that have changed."""
+
+    query: PersistentQuery
+    command: StartQuery | None
+    state: str = "STARTING"
+    error: str | None = None
+    why_batches: str | None = None
+    failures: int = 0
+    is_refitted: bool = False
+    bad_records: int = 0
+    examples: deque[BadRecord] = field(default_factory=lambda: deque(maxlen=EXAMPLES_MAX))
+    notes: deque[str] = field(default_factory=lambda: deque(maxlen=EXAMPLES_MAX))
+    progress: Progress | None = None
+    restart: asyncio.TimerHandle | None = None
+
+
+class Queries:
+    def __init__(self, driver: SparkDriver, settings: QuerySettings) -> None:
+        self._driver = driver
+        self._settings = settings
+        self._runs: dict[str, _Run] = {}
+        self._explanations: dict[str, asyncio.Future[str | None]] = {}
+        self._unavailable: str | None = None
+
+    # --- what should run ---
+
+    def reconcile(self, queries: Iterable[PersistentQuery], *, are_resumed: bool = False) -> None:
+        """Run these queries, as they are now, and no others. With `are_resumed`, those that begin here have run before."""
+        wanted = {query.id: query for query in queries if not query.is_paused}
+        for query_id, run in list(self._runs.items()):
+            if wanted.get(query_id) != run.query:
+                self.stop(query_id)
+        for query_id, query in wanted.items():
+            if query_id not in self._runs:
+                self._start(query, is_resumed=are_resumed)
+
+    def stop(self, query_id: str) -> None:
+        if self._ended(query_id):
+            self._driver.stop_query(query_id)
+
+    def forget(self, query_id: str) -> None:
+        """The query is gone for good, and so is what Spark knew for it."""
+        self._ended(query_id)
+        self._driver.forget_query(query_id, self._settings.checkpoints(query_id))
+
+    def _ended(self, query_id: str) -> bool:
+        run = self._runs.pop(query_id, None)
+        if run is not None and run.restart is not None:
+            run.restart.cancel()
+        return run is not None
+
+    def _start(self, query: PersistentQuery, *, is_resumed: bool) -> None:
+        run = self._runs[query.id] = _Run(query, None, why_batches=query.why_batches)
+        try:
+            run.command = replace(self._settings.start_command(query), is_resumed=is_resumed)
+        except SqlProblem as problem:
+            run.state, run.error = "ERROR", f"{problem.message} The query cannot run: terminate it."
+            _logger.error("query %s cannot run: %s", query.id, problem.message)
+        else:
+            self._launch(run.command)
+
+    def _launch(self, command: StartQuery) -> None:
+        try:
+            self._driver.start_query(command)
+        except NoSlots as problem:
+            self.hear(QueryFailed(command.query_id, str(problem), str(problem)))
+
+    # --- what the driver tells ---
+
+    def hear(self, event: Event) -> None:
+        match event:
+            case Ready():
+                self._unavailable = None
+            case Unavailable(reason):
+                self._unavailable = reason
+            case Explained(query_id, text):
+                waiting = self._explanations.pop(query_id, None)
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(text)
+            case _:
+                run = self._runs.get(event.query_id)
+                if run is not None:
+                    self._hear_of(run, event)
+
+    def _hear_of(
+        self, run: _Run, event: Started | Idle | Progress | QueryFailed | Noted | SlotsChanged | Stopped
+    ) -> None:
+        match event:
+            case Started():
+                # Whether it gets beyond what it failed at is not known yet.
+                run.state = "RUNNING" if run.error is None else run.state
+            case Idle():
+                self._is_well(run)
+            case Progress():
+                self._is_well(run)
+                run.progress = event
+                run.bad_records += event.bad_records
+                run.examples.extend(event.examples)
+            case Noted(text=text):
+                self._note(run, text)
+            case SlotsChanged(slots=slots):
+                run.command = None if run.command is None else replace(run.command, slots=slots)
+            case QueryFailed():
+                self._failed(run, event)
+
+    def _is_well(self, run: _Run) -> None:
+        run.state, run.error, run.failures, run.is_refitted = "RUNNING", None, 0, False
+
+    def _note(self, run: _Run, text: str) -> None:
+        run.notes.append(text)
+        _logger.warning("query %s: %s", run.query.id, text)
+
+    def _failed(self, run: _Run, failed: QueryFailed) -> None:
+        assert run.command is not None, "what was not started does not fail"
+        if self._is_put_right(run, run.command, failed):
+            run.state = "STARTING"
+            self._start_again(run, 0.0)
+            return
+        if failed.kind is FailureKind.TOPIC_MISSING:
+            self._fail(run, failed, TOPIC_LOOK_S)
+        else:
+            delay_s = min(BACK_OFF_FIRST_S * 2**run.failures, BACK_OFF_LAST_S)
+            self._fail(run, failed, delay_s, f" It is started again after {delay_s:g} s.")
+        run.failures += 1
+
+    def _is_put_right(self, run: _Run, command: StartQuery, failed: QueryFailed) -> bool:
+        """Whether another start can do without what the query has failed at, and with what it is to be started."""
+        match failed.kind:
+            case FailureKind.NEEDS_PYTHON if command.trigger.is_real_time:
+                run.command = self._settings.in_batches(run.query, command)
+                run.why_batches = failed.cause
+                self._note(run, f"It runs in batches from now on, and not in real-time mode. {failed.cause}")
+            case FailureKind.NEW_SCHEMA if failed.schema_id is not None and failed.schema_id not in command.schema_ids:
+                run.command = replace(command, schema_ids=command.schema_ids | {failed.schema_id})
+                _logger.info("query %s is started again for the schema %d", run.query.id, failed.schema_id)
+            case FailureKind.TOPICS_CHANGED if not run.is_refitted:
+                run.is_refitted = True
+                _logger.warning("query %s is started again: %s", run.query.id, failed.cause)
+            case _:
+                return False
+        return True
+
+    def _fail(self, run: _Run, failed: QueryFailed, delay_s: float, more: str = "") -> None:
+        error = failed.cause + more
+        if failed.record is not None:
+            error += f" The record: {_place(failed.record)}"
+        if error != run.error:
+            _logger.error("query %s failed, and is started again after %g s: %s", run.query.id, delay_s, failed.details)
+        run.state, run.error = "ERROR", error
+        self._start_again(run, delay_s)
+
+    def _start_again(self, run: _Run, delay_s: float) -> None:
+        run.restart = asyncio.get_running_loop().call_later(delay_s, self._restart, run)
+
+    def _restart(self, run: _Run) -> None:
+        run.restart = None
+        if run.command is not None:
+            self._launch(run.command)
+
+    # --- what clients are told ---
+
+    def status(self, query: PersistentQuery) -> QueryStatus:
+        run = self._runs.get(query.id)
+        status = QueryStatus(
+            query.id, query.statement, query.plan.sink, "PAUSED" if query.is_paused else "UNRESPONSIVE"
+        )
+        if run is None:
+            return status
+        error = run.error
+        if run.state == "STARTING" and self._unavailable is not None:
+            error = self._unavailable
+        return replace(
+            status,
+            state=run.state,
+            error=error,
+            bad_records=run.bad_records,
+            examples=tuple(map(_place, run.examples)),
+            notes=tuple(run.notes),
+            mode="" if run.command is None else _mode(run.command, run.why_batches),
+            figures=_figures(run.progress),
+        )
+
+    async def spark_plan(self, query_id: str) -> str:
+        """Spark's plan of a running query; empty where it has none yet."""
+        run = self._runs.get(query_id)
+        if run is None or run.state != "RUNNING":
+            return ""
+        waiting = self._explanations.setdefault(query_id, asyncio.get_running_loop().create_future())
+        self._driver.explain_query(query_id)
+        try:
+            return await asyncio.wait_for(asyncio.shield(waiting), EXPLAIN_TIMEOUT_S) or ""
+        except TimeoutError:
+            return ""
+
+
+def _mode(command: StartQuery, why_batches: str | None) -> str:
+    interval = f"{command.trigger.interval_ms} ms"
+    if command.trigger.is_real_time:
+        return (
+            f"Runs in real-time mode: a checkpoint each {interval}, task slots: {command.slots}, writes at least once"
+        )
+    times = "exactly" if command.guarantee is Guarantee.EXACTLY_ONCE else "at least"
+    reason = "" if why_batches is None else f"; not in real-time mode: {why_batches}"
+    return f"Runs in batches each {interval}, writes {times} once{reason}"
+
+
+def _place(record: BadRecord) -> str:
+    if record.offset < 0:
+        return f"a row for {record.topic}: {record.reason}"
+    return f"{record.topic}, partition {record.partition}, offset {record.offset}: {record.reason}"
+
+
+def _figures(progress: Progress | None) -> dict[str, float]:
+    if progress is None:
+        return {}
+    return {
+        "rows-per-second": progress.rows_per_second,
+        "input-rows": progress.input_rows,
+        "written-rows": progress.written_rows,
+        "lag": progress.lag,
+        "state-rows": progress.state_rows,
+        "batch-ms": progress.duration_ms,
+    }

@@ -1,0 +1,41 @@
+"""Rows on their way to a client."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
+
+from streams_sql.sources import Column
+
+
+class ResultKind(Enum):
+    """Rows as they come; those that a table holds; and those of a stream that were there when the query began."""
+
+    PUSH = "push"
+    PULL = "pull"
+    SCAN = "scan"
+
+
+class RowBatch(NamedTuple):
+    """Rows that came together, each a tuple with a value for each column. `deleted` are the places of those that a table has no more:
+    they have their keys alone."""
+
+    rows: Sequence[tuple[Any, ...]]
+    deleted: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer to a SELECT. `keys` tells which columns are keys (pull queries show it). The rows end when the query does: `limit_reached`
+    tells then whether that was its LIMIT. Who has read enough calls `close`, which may be called at any time and more than once."""
+
+    query_id: str
+    kind: ResultKind
+    columns: tuple[Column, ...]
+    keys: tuple[bool, ...]
+    batches: AsyncIterator[RowBatch]
+    limit_reached: Callable[[], bool]
+    close: Callable[[], Awaitable[None]]
+    notes: tuple[str, ...] = ()

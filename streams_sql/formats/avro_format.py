@@ -1,0 +1,126 @@
+"""AVRO, through the registry."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from typing import Any, Final
+
+from barnabas.kernel.serdes.avro_types import AvroType, parse_types
+from barnabas.kernel.serdes.codecs import Codecs
+from barnabas.kernel.serdes.registry_client import RegistryClient, SchemaKey
+from barnabas.kernel.serdes.registry_transport import RegistryClientError
+from barnabas.kernel.serdes.schema_text import AVRO, SchemaText
+from streams_sql.formats.avro_native import avro_decoding, avro_encoding
+from streams_sql.formats.avro_reading import read_avro_schema
+from streams_sql.formats.avro_rows import plain_reader, plain_writer
+from streams_sql.formats.avro_schema import avro_schema
+from streams_sql.formats.avro_writing import avro_row_writer, avro_value_writer
+from streams_sql.formats.mismatch import Mismatch
+from streams_sql.formats.registered import (
+    NOT_FOUND,
+    EncodeRow,
+    ReadRow,
+    RegisteredFormat,
+    WriteRow,
+    registry_client,
+    subject_of,
+)
+from streams_sql.formats.serde import Layout
+from streams_sql.formats.wrapping import is_wrapped
+from streams_sql.formats.written import Part, row_reader, value_reader
+
+SCHEMAS_KNOWN_MAX: Final = 32
+"""Schemas of a topic that a native form is made for from the beginning; each makes it longer, and others are added as they are met."""
+
+
+class AvroFormat(RegisteredFormat):
+    name = "AVRO"
+    schema_type = AVRO
+
+    def schema(self, layout: Layout) -> SchemaText:
+        return SchemaText(json.dumps(avro_schema(layout)), AVRO)
+
+    def part(self, schema: SchemaText, codecs: Codecs, key: SchemaKey, layout: Layout) -> Part | None:
+        return read_avro_schema(schema.text, list(codecs.referenced(schema).values()))
+
+    def row_reader(self, schema: SchemaText, codecs: Codecs, key: SchemaKey, layout: Layout) -> ReadRow:
+        part = self.part(schema, codecs, key, layout)
+        if part is None:
+            raise Mismatch("The Avro schema holds nothing but null")
+        decode = codecs.codec(key).decode
+        if is_wrapped(layout):
+            read_row = row_reader(part, layout.columns)
+            plain = plain_reader(_kind(schema, codecs), part, layout.columns)
+            return _first_plainly(plain, lambda body: read_row(decode(body)))
+        read = value_reader(part, layout.columns[0].type)
+        return lambda body: (read(decode(body)),)
+
+    def row_writer(self, schema: SchemaText, codecs: Codecs, layout: Layout) -> WriteRow:
+        referenced = list(codecs.referenced(schema).values())
+        if is_wrapped(layout):
+            return avro_row_writer(schema.text, referenced, layout.columns)
+        write = avro_value_writer(schema.text, referenced, layout.columns[0].type)
+        return lambda row: write(row[0])
+
+    def row_encoder(self, schema: SchemaText, codecs: Codecs, key: SchemaKey, layout: Layout) -> EncodeRow:
+        carefully = super().row_encoder(schema, codecs, key, layout)
+        plain = plain_writer(_kind(schema, codecs), layout.columns) if is_wrapped(layout) else None
+        return _first_plainly(plain, carefully)
+
+    def spark_decoding(self, layout: Layout, schema_ids: frozenset[int] = frozenset()) -> str | None:
+        client = registry_client(layout.registry, self.name)
+        known = _known_ids(client, subject_of(layout.topic, is_key=layout.is_key)) | schema_ids
+        schemas: dict[int, str | None] = {}
+        for number in known:
+            schema = _schema(client, number)
+            if schema is not None and schema.references:
+                return None
+            schemas[number] = None if schema is None else schema.text
+        return avro_decoding(layout, schemas)
+
+    def spark_encoding(self, layout: Layout, *, registers: bool = True) -> str | None:
+        client = registry_client(layout.registry, self.name)
+        given = layout.format.schema_id
+        if given is not None:
+            return avro_encoding(layout, given, client.schema(given).text)
+        schema = self.schema(layout)
+        subject = subject_of(layout.topic, is_key=layout.is_key)
+        return avro_encoding(layout, client.register(subject, schema) if registers else 0, schema.text)
+
+
+def _kind(schema: SchemaText, codecs: Codecs) -> AvroType:
+    return parse_types(schema.text, list(codecs.referenced(schema).values()))
+
+
+def _first_plainly(plain: Callable[[Any], Any] | None, carefully: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What is out of the ordinary is done by the other function, which says what is wrong."""
+    if plain is None:
+        return carefully
+
+    def convert(given: Any) -> Any:
+        try:
+            made = plain(given)
+        except (ValueError, TypeError, AttributeError, IndexError, struct.error):
+            made = None
+        return carefully(given) if made is None else made
+
+    return convert
+
+
+def _known_ids(client: RegistryClient, subject: str) -> frozenset[int]:
+    """Of the newest schemas of a subject."""
+    found = [each for each in client.schemas(subject, deleted=True) if each.subject == subject]
+    return frozenset(each.id for each in found[-SCHEMAS_KNOWN_MAX:])
+
+
+def _schema(client: RegistryClient, number: int) -> SchemaText | None:
+    """None where there is none, or one of another format: its records cannot be read."""
+    try:
+        schema = client.schema(number)
+    except RegistryClientError as error:
+        if error.status != NOT_FOUND:
+            raise
+        return None
+    return schema if schema.type == AVRO else None

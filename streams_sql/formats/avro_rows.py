@@ -1,0 +1,170 @@
+"""Rows from and to Avro records whose fields are plain: numbers, texts and booleans, with or without null.
+
+Most records are like that. For them a function is written out from their schema, field by field: it takes a quarter of the time that the
+kernel's codec takes, which makes JSON of all that Avro has and checks each value. Whatever is out of the ordinary is left to that codec,
+which then says what is wrong.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from barnabas.kernel.serdes.avro_decoding import long_at
+from barnabas.kernel.serdes.avro_encoding import write_long
+from barnabas.kernel.serdes.avro_types import AvroType, PrimitiveType, RecordField, RecordType, UnionType
+from streams_sql.formats.serde import Values
+from streams_sql.formats.written import Part, same_fields
+from streams_sql.sources import Column
+from streams_sql.sql_types import BIGINT, BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIME, TIMESTAMP, SqlType
+
+ReadPlain: TypeAlias = Callable[[bytes], Values | None]
+"""None, or any error: the codec must look at it."""
+
+WritePlain: TypeAlias = Callable[[Values], bytes]
+"""Any error where a value does not fit: the codec says why."""
+
+FIELDS_MAX: Final = 200
+"""Longer functions would be slow to make."""
+NUMBERS_KEPT: Final = 8_192
+"""Whole numbers from 0 that are written out once: they are the most frequent, and lengths of texts are among them."""
+
+_NULL: Final = "null"
+_WRITTEN: Final = tuple(write_long(number) for number in range(NUMBERS_KEPT))
+_NAMES: Final[Mapping[str, Any]] = {
+    "long_at": long_at,
+    "float_at": struct.Struct("<f").unpack_from,
+    "double_at": struct.Struct("<d").unpack_from,
+    "float_bytes": struct.Struct("<f").pack,
+    "double_bytes": struct.Struct("<d").pack,
+    "long_bytes": write_long,
+    "written": _WRITTEN,
+    "KEPT": NUMBERS_KEPT,
+}
+
+# What is at `place` in `data`, read into `TO`; numbers of several bytes are left to a function.
+_LONG_AT: Final = """\
+byte = data[place]
+if byte < 0x80:
+    TO = (byte >> 1) ^ -(byte & 1)
+    place += 1
+else:
+    TO, place = long_at(data, place)
+"""
+_READING: Final[Mapping[str, str]] = {
+    "boolean": "TO = data[place] != 0\nplace += 1\n",
+    "int": _LONG_AT,
+    "long": _LONG_AT,
+    "float": "(TO,) = float_at(data, place)\nplace += 4\n",
+    "double": "(TO,) = double_at(data, place)\nplace += 8\n",
+    "string": _LONG_AT.replace("TO", "size")
+    + "if size < 0:\n    return None\nTO = data[place : place + size].decode()\nplace += size\n",
+}
+# What adds the value of `FROM` to `out`.
+_LONG_OUT: Final = "out += written[FROM] if 0 <= FROM < KEPT else long_bytes(FROM)\n"
+_WRITING: Final[Mapping[str, str]] = {
+    "boolean": "out.append(FROM)\n",
+    "int": _LONG_OUT,
+    "long": _LONG_OUT,
+    "float": "out += float_bytes(FROM)\n",
+    "double": "out += double_bytes(FROM)\n",
+    "string": f"text = FROM.encode()\nsize = len(text)\n{_LONG_OUT.replace('FROM', 'size')}out += text\n",
+}
+# Which columns have values that can be written so without a look at them.
+_WRITABLE: Final[Mapping[str, frozenset[SqlType]]] = {
+    "boolean": frozenset({BOOLEAN}),
+    "int": frozenset({INTEGER, DATE, TIME}),
+    "long": frozenset({INTEGER, DATE, TIME, BIGINT, TIMESTAMP}),
+    "double": frozenset({DOUBLE}),
+    "string": frozenset({STRING}),
+}
+
+
+def plain_reader(kind: AvroType, part: Part, columns: Sequence[Column]) -> ReadPlain | None:
+    """None where a field is not plain, or a column is of another type than its field."""
+    fields = _plain_fields(kind, _READING)
+    wanted = same_fields(part, columns)
+    if fields is None or wanted is None:
+        return None
+    lines = ["place = 0\n"]
+    for place, (field, branches) in enumerate(fields):
+        lines.append(_reading(f"v{place}", field, branches))
+    places = {field.name: place for place, (field, _) in enumerate(fields)}
+    values = "".join("None, " if name is None else f"v{places[name]}, " for name in wanted)
+    lines.append(f"return ({values}) if place == len(data) else None\n")
+    read: ReadPlain = _function("read", "data", "".join(lines))
+    return read
+
+
+def plain_writer(kind: AvroType, columns: Sequence[Column]) -> WritePlain | None:
+    """None where a field is not plain, is not a column, or is one of another type."""
+    fields = _plain_fields(kind, _WRITING)
+    places = {column.name: place for place, column in enumerate(columns)}
+    if fields is None or len(fields) != len(columns) or any(field.name not in places for field, _ in fields):
+        return None
+    lines = ["out = bytearray()\n"]
+    for field, branches in fields:
+        place = places[field.name]
+        if columns[place].type not in _WRITABLE.get(_value_kind(branches), frozenset()):
+            return None
+        lines.append(_writing(f"row[{place}]", branches))
+    lines.append("return bytes(out)\n")
+    write: WritePlain = _function("write", "row", "".join(lines))
+    return write
+
+
+def _plain_fields(kind: AvroType, known: Mapping[str, str]) -> list[tuple[RecordField, tuple[str, ...]]] | None:
+    """The fields of a record, each with its branches, of which one may be null; None where one is not plain."""
+    if not isinstance(kind, RecordType) or not 0 < len(kind.fields) <= FIELDS_MAX:
+        return None
+    found = []
+    for field in kind.fields:
+        given = field.type.branches if isinstance(field.type, UnionType) else (field.type,)
+        names = tuple(branch.name for branch in given if isinstance(branch, PrimitiveType))
+        is_plain = len(names) == len(given) and sum(name in known for name in names) == 1
+        if not is_plain or sorted({*names, _NULL}) != sorted(
+            names if isinstance(field.type, UnionType) else (*names, _NULL)
+        ):
+            return None
+        found.append((field, names))
+    return found
+
+
+def _value_kind(branches: Sequence[str]) -> str:
+    (kind,) = [name for name in branches if name != _NULL]
+    return kind
+
+
+def _reading(to: str, field: RecordField, branches: Sequence[str]) -> str:
+    value = _READING[_value_kind(branches)].replace("TO", to)
+    if not isinstance(field.type, UnionType):
+        return value
+    cases = [
+        f"{'elif' if number else 'if'} branch == {2 * number}:\n"
+        + _indented(f"{to} = None\n" if name == _NULL else value)
+        for number, name in enumerate(branches)
+    ]
+    # The numbers of branches are written with a sign.
+    return "branch = data[place]\nplace += 1\n" + "".join(cases) + "else:\n    return None\n"
+
+
+def _writing(value: str, branches: Sequence[str]) -> str:
+    written = _WRITING[_value_kind(branches)].replace("FROM", "value")
+    if len(branches) == 1:
+        return f"value = {value}\n{written}"
+    null, other = branches.index(_NULL), branches.index(_value_kind(branches))
+    return (
+        f"value = {value}\nif value is None:\n    out.append({2 * null})\nelse:\n    out.append({2 * other})\n"
+        + _indented(written)
+    )
+
+
+def _indented(lines: str) -> str:
+    return "".join(f"    {line}" for line in lines.splitlines(keepends=True))
+
+
+def _function(name: str, argument: str, body: str) -> Any:
+    names = dict(_NAMES)
+    exec(f"def {name}({argument}):\n{_indented(body)}", names)  # noqa: S102 - the text holds nothing of the schema but numbers
+    return names[name]

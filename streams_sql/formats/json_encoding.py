@@ -1,0 +1,122 @@
+"""Columns to JSON."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+from streams_sql.evaluation import decimals, floats
+from streams_sql.formats.serde import Encode, Layout, Values
+from streams_sql.formats.wrapping import is_wrapped
+from streams_sql.sql_types import BYTES, DOUBLE, Array, Decimal, Map, SqlType, Struct
+
+Convert: TypeAlias = Callable[[Any], Any]
+# Between these bounds Java writes a float as everyone does.
+_PLAIN_MIN: Final = 1e-3
+_PLAIN_END: Final = 1e7
+
+
+def json_encoder(layout: Layout) -> Encode:
+    write, is_alone = json_writer(layout), not is_wrapped(layout)
+
+    def encode(rows: Sequence[Values | None]) -> list[bytes | None]:
+        try:
+            return encode_with(orjson.dumps, rows)
+        except orjson.JSONEncodeError:
+            # A map may have NULL for a key, which JSON writes as the text null. It is rare, and to look for it costs time.
+            return encode_with(_dumps_any_key, rows)
+
+    def encode_with(dumps: Callable[[Any], bytes], rows: Sequence[Values | None]) -> list[bytes | None]:
+        if is_alone:
+            return [None if row is None or row[0] is None else dumps(write(row)) for row in rows]
+        return [None if row is None else dumps(write(row)) for row in rows]
+
+    return encode
+
+
+def _dumps_any_key(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+
+
+def json_writer(layout: Layout, *, maps_as_entries: bool = False) -> Callable[[Values], Any]:
+    """From a row to what is written as its JSON. Maps are objects, or arrays of objects with a key and a value."""
+    converters = [_converter(column.type, maps_as_entries) for column in layout.columns]
+    convert_row = _row_converter(converters)
+    if not is_wrapped(layout):
+        return (lambda row: row[0]) if convert_row is None else lambda row: convert_row(row)[0]
+    names = [column.name for column in layout.columns]
+    if convert_row is None:
+        return lambda row: dict(zip(names, row, strict=True))
+    return lambda row: dict(zip(names, convert_row(row), strict=True))
+
+
+def _row_converter(converters: Sequence[Convert | None]) -> Convert | None:
+    places = [(place, convert) for place, convert in enumerate(converters) if convert is not None]
+    if not places:
+        return None
+
+    def convert_row(row: Values) -> list[Any]:
+        values = list(row)
+        for place, convert in places:
+            if values[place] is not None:
+                values[place] = convert(values[place])
+        return values
+
+    return convert_row
+
+
+def _converter(type_: SqlType, as_entries: bool) -> Convert | None:
+    """What makes of a value one that is written as ksqlDB writes it; None where that is the value itself."""
+    match type_:
+        case Decimal():
+            return lambda value: orjson.Fragment(decimals.plain_text(value))
+        case Array(element):
+            return _array(_converter(element, as_entries))
+        case Map(_, value):
+            return _entries(_converter(value, as_entries)) if as_entries else _map(_converter(value, as_entries))
+        case Struct(fields):
+            return _struct([field.name for field in fields], [_converter(field.type, as_entries) for field in fields])
+    return _CONVERTERS.get(type_)
+
+
+def _array(convert: Convert | None) -> Convert | None:
+    if convert is None:
+        return None
+    return lambda items: [None if item is None else convert(item) for item in items]
+
+
+def _map(convert: Convert | None) -> Convert | None:
+    if convert is None:
+        return None
+    return lambda items: {key: None if item is None else convert(item) for key, item in items.items()}
+
+
+def _entries(convert: Convert | None) -> Convert:
+    if convert is None:
+        return lambda items: [{"key": key, "value": item} for key, item in items.items()]
+    return lambda items: [{"key": key, "value": None if item is None else convert(item)} for key, item in items.items()]
+
+
+def _struct(names: Sequence[str], converters: Sequence[Convert | None]) -> Convert | None:
+    convert_row = _row_converter(converters)
+    if convert_row is None:
+        return None
+    return lambda value: dict(zip(names, convert_row(tuple(value.values())), strict=True))
+
+
+def _double(value: float) -> Any:
+    size = abs(value)
+    if _PLAIN_MIN <= size < _PLAIN_END or size == 0:
+        return value
+    text = floats.text_of(value)
+    return text if size == math.inf or value != value else orjson.Fragment(text)
+
+
+_CONVERTERS: Final[Mapping[SqlType, Convert]] = {
+    DOUBLE: _double,
+    BYTES: lambda value: base64.b64encode(value).decode(),
+}

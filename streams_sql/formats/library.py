@@ -1,0 +1,40 @@
+"""All formats by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Final
+
+from streams_sql.formats.avro_format import AvroFormat
+from streams_sql.formats.delimited_format import DelimitedFormat
+from streams_sql.formats.json_format import JsonFormat
+from streams_sql.formats.json_sr_format import JsonSchemaFormat
+from streams_sql.formats.kafka_format import KafkaFormat
+from streams_sql.formats.none_format import NoneFormat
+from streams_sql.formats.protobuf_format import ProtobufFormat
+from streams_sql.formats.protobuf_nosr_format import PlainProtobufFormat
+from streams_sql.formats.serde import Format
+from streams_sql.language.problem import SqlProblem
+
+_ALL: Final[tuple[Format, ...]] = (
+    NoneFormat(),
+    DelimitedFormat(),
+    JsonFormat(),
+    KafkaFormat(),
+    AvroFormat(),
+    JsonSchemaFormat(),
+    ProtobufFormat(),
+    PlainProtobufFormat(),
+)
+FORMATS: Final[Mapping[str, Format]] = {each.name: each for each in _ALL}
+
+
+def format_of(name: str) -> Format:
+    """Names are in any case; SqlProblem for one that is not known."""
+    found = FORMATS.get(name.upper())
+    if found is None:
+        near = get_close_matches(name.upper(), FORMATS, 1)
+        hint = f" Did you mean {near[0]}?" if near else f" It is one of {', '.join(sorted(FORMATS))}."
+        raise SqlProblem(f"Unknown format: {name}.{hint}")
+    return found

@@ -1,0 +1,11 @@
+"""Where pages find the engine: HTTP is served while the server still starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from streams_sql.engine.engine import Engine
+
+EngineAt: TypeAlias = Callable[[], Engine]
+"""Unavailable until the engine is there."""

@@ -1,0 +1,50 @@
+"""Functions as ksqlDB's clients read them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from streams_sql.functions.declaration import AggregateFunction, AggregateOverload, Function, Overload
+
+AUTHOR: Final = "Barnabas"
+INTERNAL: Final = "internal"
+"""The place of functions that come with the server."""
+
+
+def listed_function(function: Function | AggregateFunction) -> dict[str, Any]:
+    return {"name": function.name, "type": _kind(function), "category": function.group.value.upper()}
+
+
+def described_function(function: Function | AggregateFunction) -> dict[str, Any]:
+    return {
+        "name": function.name,
+        "description": function.description,
+        "author": AUTHOR,
+        "version": "",
+        "path": INTERNAL,
+        "functions": [_overload(each) for each in function.overloads],
+        "type": _kind(function),
+    }
+
+
+def _kind(function: Function | AggregateFunction) -> str:
+    if isinstance(function, AggregateFunction):
+        return "AGGREGATE"
+    return "TABLE" if function.is_table else "SCALAR"
+
+
+def _overload(overload: Overload | AggregateOverload) -> dict[str, Any]:
+    last = len(overload.parameters) - 1
+    return {
+        "arguments": [
+            {
+                "name": named.name,
+                "type": str(parameter),
+                "description": named.description,
+                "isVariadic": overload.is_variadic and place == last,
+            }
+            for place, (parameter, named) in enumerate(zip(overload.parameters, overload.names, strict=True))
+        ],
+        "returnType": str(overload.result),
+        "description": overload.description,
+    }

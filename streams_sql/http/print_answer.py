@@ -1,0 +1,27 @@
+"""The lines of PRINT on their way to the client."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from streams_sql.engine.failures import EngineError
+from streams_sql.engine.printing import PrintedLines
+from streams_sql.http.live_answer import LiveAnswer
+
+
+class PrintAnswer(LiveAnswer):
+    """Lines as they are, whatever the client accepts: they are for people."""
+
+    def __init__(self, lines: PrintedLines) -> None:
+        super().__init__("text/plain; charset=utf-8")
+        self._lines = lines
+
+    async def pieces(self) -> AsyncGenerator[bytes]:
+        try:
+            async for line in self._lines:
+                yield line.encode("utf-8", "replace") + b"\n"
+        except EngineError as problem:
+            yield f"{problem}\n".encode()
+
+    async def end(self) -> None:
+        await self._lines.close()

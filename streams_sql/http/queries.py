@@ -1,0 +1,55 @@
+"""SELECT and PRINT: /query, /query-stream and /close-query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from starlette.responses import Response
+
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Route
+from streams_sql.engine.failures import UnknownQuery
+from streams_sql.http.engine_place import EngineAt
+from streams_sql.http.media import DELIMITED, JSON, KSQL_JSON, accepted
+from streams_sql.http.print_answer import PrintAnswer
+from streams_sql.http.problems import Problems
+from streams_sql.http.result_answer import result_answer
+from streams_sql.http.row_forms import MakeForm, RowArrays, RowLines, StreamedRows
+from streams_sql.http.wishes import Wish, json_object, statement_wish, stream_wish, text_member
+
+_QUERY_FORMS: Final[dict[str, MakeForm]] = {KSQL_JSON: StreamedRows, JSON: StreamedRows, DELIMITED: RowLines}
+_STREAM_FORMS: Final[dict[str, MakeForm]] = {DELIMITED: RowLines, JSON: RowArrays, KSQL_JSON: StreamedRows}
+
+
+class QueryPages:
+    def __init__(self, engine: EngineAt, problems: Problems) -> None:
+        self._engine = engine
+        self._problems = problems
+
+    def routes(self) -> Iterator[Route]:
+        yield Route("POST", "/query", self.query)
+        yield Route("POST", "/query-stream", self.stream)
+        yield Route("POST", "/close-query", self.close)
+
+    async def query(self, request: Request) -> Response:
+        return await self._answer(request, await statement_wish(request), _QUERY_FORMS)
+
+    async def stream(self, request: Request) -> Response:
+        return await self._answer(request, await stream_wish(request), _STREAM_FORMS)
+
+    async def close(self, request: Request) -> Response:
+        query_id = text_member(await json_object(request), "queryId")
+        if not await self._engine().close_query(query_id):
+            raise UnknownQuery(f"No query with id {query_id}")
+        return Response()
+
+    async def _answer(self, request: Request, wish: Wish, forms: dict[str, MakeForm]) -> Response:
+        media_type = accepted(request, tuple(forms))
+        engine = self._engine()
+        if wish.after:
+            await engine.reach(wish.after)
+        if wish.is_print:
+            return PrintAnswer(await engine.print_topic(wish.text, wish.properties, wish.variables))
+        result = await engine.query(wish.text, wish.properties, wish.variables)
+        return await result_answer(result, forms[media_type](result), media_type, self._problems)

@@ -1,0 +1,122 @@
+"""The server itself: what it is, how it is, and what it has done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from barnabas.kernel.http.answers import json_answer
+from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Route
+from streams_sql.http.media import OBJECTS, accepted
+from streams_sql.http.problems import BAD_REQUEST
+from streams_sql.http.server_state import CommandStatuses, ServerState
+
+NOT_FOUND: Final = HTTPStatus.NOT_FOUND
+MS_PER_S: Final = 1000
+
+
+class ServerPages:
+    """`property_problem` says what is wrong with the name of a property, None if nothing is."""
+
+    def __init__(
+        self,
+        state: Callable[[], ServerState],
+        statuses: CommandStatuses,
+        property_problem: Callable[[str], str | None],
+    ) -> None:
+        self._state = state
+        self._statuses = statuses
+        self._property_problem = property_problem
+
+    def routes(self) -> Iterator[Route]:
+        yield Route("GET", "/", self.root)
+        yield Route("GET", "/info", self.info)
+        yield Route("GET", "/healthcheck", self.health)
+        yield Route("GET", "/clusterStatus", self.cluster)
+        yield Route("GET", "/status", self.all_statuses)
+        yield Route("GET", "/status/{type}/{entity}/{action}", self.status)
+        yield Route("GET", "/is_valid_property/{property}", self.is_valid_property)
+        yield Route("GET", "/v1/metadata", self.metadata)
+        yield Route("GET", "/v1/metadata/id", self.metadata_id)
+        yield Route("GET", "/chc/live", self.live)
+        yield Route("GET", "/chc/ready", self.ready)
+
+    async def root(self, _request: Request) -> Response:
+        return Response(status_code=HTTPStatus.TEMPORARY_REDIRECT, headers={"location": "/info"})
+
+    async def info(self, request: Request) -> Response:
+        state = self._state()
+        told = {
+            "version": state.version,
+            "kafkaClusterId": state.kafka_cluster_id,
+            "ksqlServiceId": state.service_id,
+            "serverStatus": "RUNNING" if state.is_started else "INITIALIZING",
+        }
+        return _answer(request, {"KsqlServerInfo": told})
+
+    async def health(self, request: Request) -> Response:
+        state = self._state()
+        details: dict[str, dict[str, Any]] = {name: {"isHealthy": each} for name, each in state.health.items()}
+        for name, reason in state.reasons.items():
+            details[name]["reason"] = reason
+        return _answer(request, {"isHealthy": state.is_healthy, "details": details, "serverState": _readiness(state)})
+
+    async def cluster(self, request: Request) -> Response:
+        """This server alone: the others are found through the group in which they elect their leader."""
+        state = self._state()
+        own = {
+            "hostAlive": True,
+            "lastStatusUpdateMs": int(time.time() * MS_PER_S),
+            "activeStandbyPerQuery": {},
+            "hostStoreLags": {"stateStoreLags": {}, "updateTimeMs": 0},
+        }
+        return _answer(request, {"clusterStatus": {state.host: own}})
+
+    async def all_statuses(self, request: Request) -> Response:
+        return _answer(request, {"commandStatuses": self._statuses.all()})
+
+    async def status(self, request: Request) -> Response:
+        key = "/".join([request.path_value(name) for name in ("type", "entity", "action")])
+        found = self._statuses.of(key)
+        if found is None:
+            raise HttpError(NOT_FOUND, f"Command not found: {key}")
+        return _answer(request, found)
+
+    async def is_valid_property(self, request: Request) -> Response:
+        problem = self._property_problem(request.path_value("property"))
+        if problem is not None:
+            raise HttpError(BAD_REQUEST, problem)
+        return _answer(request, True)
+
+    async def metadata(self, request: Request) -> Response:
+        state = self._state()
+        return _answer(request, {"version": state.version, "clusterId": _cluster_id(state)})
+
+    async def metadata_id(self, request: Request) -> Response:
+        return _answer(request, _cluster_id(self._state()))
+
+    async def live(self, _request: Request) -> Response:
+        return json_answer({})
+
+    async def ready(self, _request: Request) -> Response:
+        is_started = self._state().is_started
+        return json_answer({}, HTTPStatus.OK if is_started else HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+def _answer(request: Request, value: Any) -> Response:
+    return json_answer(value, media_type=accepted(request, OBJECTS))
+
+
+def _readiness(state: ServerState) -> str:
+    return "READY" if state.is_started else "NOT_READY"
+
+
+def _cluster_id(state: ServerState) -> dict[str, Any]:
+    clusters = {"kafka-cluster": state.kafka_cluster_id, "ksql-cluster": state.service_id}
+    return {"id": "", "scope": {"path": [], "clusters": clusters}}

@@ -1,0 +1,52 @@
+"""What a server tells of itself."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from streams_sql.engine.changes import Outcome
+
+STATUSES_KEPT_MAX: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """`host` is how others reach this server, `health` tells of each part whether it is well, `reasons` why one is not. `kafka_cluster_id` is empty until Kafka
+    has told it."""
+
+    version: str
+    kafka_cluster_id: str
+    service_id: str
+    host: str
+    is_started: bool
+    health: Mapping[str, bool]
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_healthy(self) -> bool:
+        return self.is_started and all(self.health.values())
+
+
+class CommandStatuses:
+    """What has become of the last changes of the catalogue, by the id that each answer names."""
+
+    def __init__(self) -> None:
+        self._statuses: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
+
+    def note(self, outcome: Outcome) -> None:
+        kind, name = outcome.entity
+        query_id = None if outcome.started is None else outcome.started.id
+        key = f"{kind}/{name}/{outcome.action}"
+        self._statuses[key] = {"status": "SUCCESS", "message": outcome.message, "queryId": query_id}
+        self._statuses.move_to_end(key)
+        if len(self._statuses) > STATUSES_KEPT_MAX:
+            self._statuses.popitem(last=False)
+
+    def all(self) -> dict[str, str]:
+        return {key: status["status"] for key, status in self._statuses.items()}
+
+    def of(self, key: str) -> Mapping[str, Any] | None:
+        return self._statuses.get(key)

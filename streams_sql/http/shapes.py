@@ -1,0 +1,142 @@
+"""What statements answer, as ksqlDB's clients read it: one object for each, told apart by its `@type`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from streams_sql.engine.answers import (
+    Answered,
+    Changed,
+    Done,
+    FunctionDescribed,
+    FunctionsListed,
+    PropertiesListed,
+    PushEnded,
+    QueriesListed,
+    QueryDescribed,
+    SourceDescribed,
+    SourcesListed,
+    Topic,
+    TopicsListed,
+    TypesListed,
+    VariablesListed,
+    Warned,
+)
+from streams_sql.http.function_shapes import described_function, listed_function
+from streams_sql.http.source_shapes import described_query, described_source, listed_source, push_query, running_query
+from streams_sql.language.statements import Kind
+
+SUCCESS: Final = "SUCCESS"
+QUERIES: Final = "queries"
+
+
+class Shapes:
+    """`host` names this server where queries are told of."""
+
+    def __init__(self, host: Callable[[], str]) -> None:
+        self._host = host
+
+    def entities(self, answers: Iterable[Answered]) -> list[dict[str, Any]]:
+        """Statements that have nothing to tell leave nothing."""
+        return [self._entity(each) for each in answers if not isinstance(each.answer, Done)]
+
+    def _entity(self, answered: Answered) -> dict[str, Any]:
+        shape = self._shape(answered)
+        answer = answered.answer
+        warnings = [{"message": text} for text in answer.warnings] if isinstance(answer, Changed) else []
+        return {"@type": shape.pop("@type"), "statementText": answered.statement, **shape, "warnings": warnings}
+
+    def _shape(self, answered: Answered) -> dict[str, Any]:
+        match answered.answer:
+            case Changed() as changed:
+                return _status(changed)
+            case Warned(message):
+                return {"@type": "warning_entity", "message": message}
+            case PushEnded(query_id):
+                return {"@type": "terminate_query", "queryId": query_id, "wasTerminated": True}
+            case SourcesListed() as listed:
+                return _sources(listed)
+            case QueriesListed(queries, pushes, described, is_extended):
+                if is_extended:
+                    return _list("query_descriptions", "queryDescriptions", map(self._query, described))
+                return _list(QUERIES, QUERIES, [*map(running_query, queries), *map(push_query, pushes)])
+            case SourceDescribed() as source:
+                return {"@type": "sourceDescription", "sourceDescription": described_source(source)}
+            case QueryDescribed() as query:
+                return {"@type": "queryDescription", "queryDescription": self._query(query)}
+            case FunctionsListed(functions):
+                return _list("function_names", "functions", map(listed_function, functions))
+            case FunctionDescribed(function):
+                return {"@type": "describe_function", **described_function(function)}
+            case TopicsListed() | TypesListed() | VariablesListed() | PropertiesListed() as listed:
+                return _listing(listed)
+        raise AssertionError(f"nothing is known of {answered.answer}")
+
+    def _query(self, described: QueryDescribed) -> dict[str, Any]:
+        return described_query(described, self._host())
+
+
+def _status(changed: Changed) -> dict[str, Any]:
+    kind, name = changed.entity
+    return {
+        "@type": "currentStatus",
+        "commandId": f"{kind}/{name}/{changed.action}",
+        "commandStatus": {"status": SUCCESS, "message": changed.message, "queryId": changed.query_id},
+        "commandSequenceNumber": changed.position,
+    }
+
+
+def _sources(listed: SourcesListed) -> dict[str, Any]:
+    if listed.is_extended:
+        return _list("source_descriptions", "sourceDescriptions", map(described_source, listed.described))
+    name = "streams" if listed.kind is Kind.STREAM else "tables"
+    return _list(name, name, map(listed_source, listed.sources))
+
+
+def _listing(listed: TopicsListed | TypesListed | VariablesListed | PropertiesListed) -> dict[str, Any]:
+    match listed:
+        case TopicsListed(topics, is_extended=True):
+            return _list("kafka_topics_extended", "topics", map(_extended_topic, topics))
+        case TopicsListed(topics):
+            return _list("kafka_topics", "topics", map(_topic, topics))
+        case TypesListed(types):
+            return {"@type": "type_list", "types": types}
+        case VariablesListed(variables):
+            return _list("variables", "variables", map(_variable, variables.items()))
+    return _properties(listed)
+
+
+def _topic(topic: Topic) -> dict[str, Any]:
+    return {"name": topic.name, "replicaInfo": list(topic.replicas)}
+
+
+def _extended_topic(topic: Topic) -> dict[str, Any]:
+    return {**_topic(topic), "consumerCount": topic.consumers, "consumerGroupCount": topic.groups}
+
+
+def _variable(variable: tuple[str, str]) -> Mapping[str, str]:
+    name, value = variable
+    return {"name": name, "value": value}
+
+
+def _properties(listed: PropertiesListed) -> dict[str, Any]:
+    return {
+        "@type": "properties",
+        "properties": [
+            {
+                "name": each.name,
+                "scope": "KSQL",
+                "value": each.value,
+                "editable": each.is_editable,
+                "level": "QUERY" if each.is_editable else "SERVER",
+            }
+            for each in listed.properties
+        ],
+        "overwrittenProperties": [each.name for each in listed.properties if each.is_overridden],
+        "defaultProperties": [each.name for each in listed.properties if each.is_default],
+    }
+
+
+def _list(kind: str, member: str, items: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    return {"@type": kind, member: list(items)}

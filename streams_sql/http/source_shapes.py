@@ -1,0 +1,103 @@
+"""Streams, tables and queries as ksqlDB's clients read them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from streams_sql.engine.answers import PushStatus, QueryDescribed, QueryStatus, SourceDescribed
+from streams_sql.http.schema_shapes import query_fields, source_fields
+from streams_sql.sources import Source
+
+_STATES: Final = {"STARTING": "RUNNING"}
+"""Clients know a fixed set of states, and a query that begins is on its way."""
+
+
+def listed_source(source: Source) -> dict[str, Any]:
+    return {
+        "type": source.kind.value,
+        "name": source.name,
+        "topic": source.topic,
+        "keyFormat": source.key_format.name,
+        "valueFormat": source.value_format.name,
+        "isWindowed": source.key_window is not None,
+    }
+
+
+def running_query(query: QueryStatus) -> dict[str, Any]:
+    state = client_state(query.state)
+    return {
+        "queryString": query.statement,
+        "sinks": [query.sink.name],
+        "sinkKafkaTopics": [query.sink.topic],
+        "id": query.id,
+        "statusCount": {state: 1},
+        "queryType": "PERSISTENT",
+        "state": state,
+        # No members of ksqlDB's: its clients pass over what they do not know.
+        **({"isStarting": True} if query.state in _STATES else {}),
+        **({} if query.error is None else {"error": query.error}),
+    }
+
+
+def push_query(query: PushStatus) -> dict[str, Any]:
+    return {
+        "queryString": query.statement,
+        "sinks": [],
+        "sinkKafkaTopics": [],
+        "id": query.id,
+        "statusCount": {"RUNNING": 1},
+        "queryType": "PUSH",
+        "state": "RUNNING",
+    }
+
+
+def described_source(described: SourceDescribed) -> dict[str, Any]:
+    source = described.source
+    return {
+        "name": source.name,
+        "windowType": None if source.key_window is None else source.key_window.kind.value,
+        "readQueries": [running_query(query) for query in described.readers],
+        "writeQueries": [running_query(query) for query in described.writers],
+        "fields": source_fields(source.schema),
+        "type": source.kind.value,
+        "timestamp": "" if source.timestamp is None else source.timestamp.column,
+        "statistics": described.statistics,
+        "errorStats": described.errors,
+        "extended": described.is_extended,
+        "keyFormat": source.key_format.name,
+        "valueFormat": source.value_format.name,
+        "topic": source.topic,
+        "partitions": described.partitions,
+        "replication": described.replicas,
+        "statement": source.statement,
+        "queryOffsetSummaries": [],
+        "sourceConstraints": [],
+        "clusterStatistics": [],
+        "clusterErrorStats": [],
+    }
+
+
+def described_query(described: QueryDescribed, host: str) -> dict[str, Any]:
+    state = None if described.state is None else client_state(described.state)
+    return {
+        "id": described.id,
+        "statementText": described.statement,
+        "windowType": described.window,
+        "fields": query_fields(described.columns, described.key),
+        "sources": list(described.sources),
+        "sinks": list(described.sinks),
+        "topology": described.topology,
+        "executionPlan": described.plan,
+        "overriddenProperties": dict(described.properties),
+        "ksqlHostQueryStatus": {} if state is None else {host: state},
+        "queryType": described.kind,
+        # When each happened is not told.
+        "queryErrors": [{"timestamp": 0, "errorMessage": text, "type": "UNKNOWN"} for text in described.errors],
+        "tasksMetadata": [],
+        "consumerGroupId": "",
+        "state": state,
+    }
+
+
+def client_state(state: str) -> str:
+    return _STATES.get(state, state)

@@ -1,0 +1,141 @@
+"""All statements but queries: /ksql, and /ksql/terminate."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, Final
+
+import orjson
+import re2  # type: ignore[import-untyped]  # it has no stubs
+from starlette.responses import Response
+
+from barnabas.kernel.http.answers import json_answer
+from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Route
+from streams_sql.engine.answers import Answer, Answered, Changed, SourcesListed
+from streams_sql.engine.failures import Unavailable
+from streams_sql.http.engine_place import EngineAt
+from streams_sql.http.forwarding import Forwarder
+from streams_sql.http.media import OBJECTS, accepted
+from streams_sql.http.problems import BAD_REQUEST
+from streams_sql.http.shapes import QUERIES, Shapes
+from streams_sql.http.source_shapes import push_query
+from streams_sql.http.wishes import json_object, statement_wish
+from streams_sql.sources import Source
+from streams_sql.sql_types import quoted
+
+TOPICS_MAX: Final = 1_000
+"""Names and patterns in one request."""
+TERMINATE_CLUSTER: Final = "TERMINATE CLUSTER;"
+
+_logger = logging.getLogger(__name__)
+
+
+class StatementPages:
+    """Changes are the leader's to make; after one that it made for us, we know it, too."""
+
+    def __init__(self, engine: EngineAt, shapes: Shapes, forwarder: Forwarder) -> None:
+        self._engine = engine
+        self._shapes = shapes
+        self._forwarder = forwarder
+
+    def routes(self) -> Iterator[Route]:
+        yield Route("POST", "/ksql", self.execute)
+        yield Route("POST", "/ksql/terminate", self.terminate)
+
+    async def execute(self, request: Request) -> Response:
+        wish = await statement_wish(request)
+        media_type = accepted(request, OBJECTS)
+
+        engine = self._engine()
+
+        async def act() -> Response:
+            if wish.after:
+                await engine.reach(wish.after)
+            answers = await engine.execute(wish.text, wish.properties, wish.variables)
+            return json_answer(self._shapes.entities(answers), media_type=media_type)
+
+        if engine.may_change(wish.text):
+            return await self._led(request, act)
+        if engine.known_leader_url is not None and engine.asks_of_queries(wish.text):
+            return await self._told(request, act)
+        return await act()
+
+    async def terminate(self, request: Request) -> Response:
+        """End every query and forget every source; topics that queries made and that the request names are deleted."""
+        media_type = accepted(request, OBJECTS)
+        topics = _topic_patterns(await json_object(request) if await request.body() else {})
+
+        async def act() -> Response:
+            engine = self._engine()
+            answers = await engine.execute("TERMINATE ALL; SHOW STREAMS; SHOW TABLES;", {}, {})
+            for source in [source for each in answers for source in _sources(each.answer)]:
+                answers = await engine.execute(_drop(source, topics), {}, {})
+            return json_answer(self._shapes.entities([_terminated(answers)]), media_type=media_type)
+
+        return await self._led(request, act)
+
+    async def _led(self, request: Request, act: Callable[[], Awaitable[Response]]) -> Response:
+        """Act where the leader is."""
+        engine = self._engine()
+        url = await engine.leader_url()
+        if url is None:
+            return await act()
+        answer = await self._forwarder.forward(request, url)
+        try:
+            await engine.catch_up()
+        except Unavailable as failure:
+            # What was asked for is done all the same.
+            _logger.warning("what the leader has done is not known here yet: %s", failure)
+        return answer
+
+    async def _told(self, request: Request, act: Callable[[], Awaitable[Response]]) -> Response:
+        """What the leader tells of queries, and of ours the push queries; what we know without it, when it does not answer."""
+        engine = self._engine()
+        url = engine.known_leader_url
+        try:
+            answer = None if url is None else await self._forwarder.forward(request, url)
+        except Unavailable:
+            answer = None
+        if answer is None:
+            return await act()
+        if answer.status_code != HTTPStatus.OK:
+            return answer
+        entities = orjson.loads(answer.body)
+        for entity in entities:
+            if entity["@type"] == QUERIES:
+                entity[QUERIES].extend(map(push_query, engine.push_statuses()))
+        return json_answer(entities, media_type=answer.headers["content-type"])
+
+
+def _topic_patterns(body: Mapping[str, Any]) -> Sequence[Any]:
+    names = body.get("deleteTopicList") or []
+    if not isinstance(names, list) or len(names) > TOPICS_MAX or not all(isinstance(name, str) for name in names):
+        raise HttpError(
+            BAD_REQUEST, f"deleteTopicList must be a list of at most {TOPICS_MAX} names or patterns of topics"
+        )
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return [re2.compile(name, options=options) for name in names]
+    except re2.error as problem:
+        raise HttpError(BAD_REQUEST, f"deleteTopicList has a pattern that is none: {problem}") from None
+
+
+def _drop(source: Source, patterns: Sequence[Any]) -> str:
+    is_made = source.query_id is not None and any(pattern.fullmatch(source.topic) for pattern in patterns)
+    return f"DROP {source.kind.value} IF EXISTS {quoted(source.name)}{' DELETE TOPIC' if is_made else ''};\n"
+
+
+def _sources(answer: Answer) -> Sequence[Source]:
+    return answer.sources if isinstance(answer, SourcesListed) else ()
+
+
+def _terminated(last: Sequence[Answered]) -> Answered:
+    position = max([each.answer.position for each in last if isinstance(each.answer, Changed)], default=0)
+    return Answered(
+        TERMINATE_CLUSTER, Changed(("cluster", "TerminateCluster"), "terminate", "Cluster terminated.", position)
+    )

@@ -1,0 +1,184 @@
+"""Expressions as they were written: names are not resolved, types are not known.
+
+Two expressions are equal when they say the same, wherever they stand: that is how GROUP BY finds its expressions in the select list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TypeAlias
+
+from streams_sql.language.problem import Position
+from streams_sql.sql_types import SqlType, quoted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Placed:
+    position: Position | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(_Placed):
+    """A number without a point is an int, with a point a Decimal, with an exponent a float. `TRUE` and 1 are not the same."""
+
+    value: bool | int | float | Decimal | str | None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and type(self.value) is type(other.value) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnName(_Placed):
+    """`name` or `source.name`. Names are upper case already unless they were quoted. A unit of time that is the argument of a function
+    looks like the name of a column as well."""
+
+    name: str
+    source: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.source}.{self.name}" if self.source else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(_Placed):
+    """`operator` is one of - + NOT."""
+
+    operator: str
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(_Placed):
+    """`operator` is one of + - * / % || = <> < <= > >= AND OR, IS DISTINCT FROM, IS NOT DISTINCT FROM."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Between(_Placed):
+    operand: Expression
+    low: Expression
+    high: Expression
+    is_negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class In(_Placed):
+    operand: Expression
+    values: tuple[Expression, ...]
+    is_negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Like(_Placed):
+    operand: Expression
+    pattern: Expression
+    escape: str | None = None
+    is_negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull(_Placed):
+    operand: Expression
+    is_negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(_Placed):
+    operand: Expression
+    type: TypeName
+
+
+@dataclass(frozen=True, slots=True)
+class CustomType(_Placed):
+    """A type that somebody has given a name, alone or inside of others."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return quoted(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Case(_Placed):
+    """`operand` is that of the simple form: CASE x WHEN 1 THEN …"""
+
+    whens: tuple[tuple[Expression, Expression], ...]
+    default: Expression | None = None
+    operand: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall(_Placed):
+    """`COUNT(*)` has no arguments, and is_star."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    is_star: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda(_Placed):
+    parameters: tuple[str, ...]
+    body: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Subscript(_Placed):
+    """array[1] or map['key']."""
+
+    operand: Expression
+    index: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Dereference(_Placed):
+    """struct->field."""
+
+    operand: Expression
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class MakeArray(_Placed):
+    elements: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MakeMap(_Placed):
+    entries: tuple[tuple[Expression, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MakeStruct(_Placed):
+    fields: tuple[tuple[str, Expression], ...]
+
+
+Expression: TypeAlias = (
+    Literal
+    | ColumnName
+    | Unary
+    | Binary
+    | Between
+    | In
+    | Like
+    | IsNull
+    | Cast
+    | Case
+    | FunctionCall
+    | Lambda
+    | Subscript
+    | Dereference
+    | MakeArray
+    | MakeMap
+    | MakeStruct
+)
+
+TypeName: TypeAlias = SqlType | CustomType
+"""Parts of a type may be custom types as well: `analysis` puts in what they stand for."""

@@ -1,0 +1,56 @@
+"""Rows of several partitions in the order in which a query takes them: the earliest of those that stand first in their partitions."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from heapq import heapify, heappop, heappush
+from typing import Final, TypeAlias
+
+from streams_sql.plan.pipeline import Row
+
+Item: TypeAlias = tuple[int, int, Row]
+"""ROWTIME, the place in the plan where the row is read, and the row."""
+
+BEHIND_ALL: Final = (2**63, ())
+TOGETHER_MAX: Final = 1_000
+"""Rows that go through a plan together. Each may make a row that is as large as all before it, such as a list of their values."""
+
+
+class Line:
+    """The rows of a partition that wait. `rank` decides between rows of the same time: tables come before streams, so that a row finds
+    what is as old as it. While `is_awaited`, no other row may go before it is known which one comes next here."""
+
+    __slots__ = ("is_awaited", "items", "rank")
+
+    def __init__(self, rank: tuple[int, ...], is_awaited: bool) -> None:
+        self.rank = rank
+        self.is_awaited = is_awaited
+        self.items: deque[Item] = deque()
+
+
+def in_order(lines: Sequence[Line]) -> Iterator[tuple[int, list[Row]]]:
+    """Rows, as long as their order is known: the place where they are read, and those that follow each other there. They are out of
+    their lines when they are given."""
+    if any(line.is_awaited and not line.items for line in lines):
+        return
+    heads = [(line.items[0][0], line.rank, line) for line in lines if line.items]
+    heapify(heads)
+    while heads:
+        _, rank, line = heappop(heads)
+        yield from _until(line, (heads[0][0], heads[0][1]) if heads else BEHIND_ALL)
+        if line.items:
+            heappush(heads, (line.items[0][0], rank, line))
+        elif line.is_awaited:
+            return
+
+
+def _until(line: Line, bound: tuple[int, tuple[int, ...]]) -> Iterator[tuple[int, list[Row]]]:
+    """The rows of a line that come before another row."""
+    items, rank = line.items, line.rank
+    while items and (items[0][0], rank) <= bound:
+        _, place, row = items.popleft()
+        rows = [row]
+        while items and items[0][1] == place and (items[0][0], rank) <= bound and len(rows) < TOGETHER_MAX:
+            rows.append(items.popleft()[2])
+        yield place, rows

@@ -1,0 +1,123 @@
+"""Runs processors in this process: states in a dict, timers in a heap."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from itertools import count
+from operator import itemgetter
+from typing import Any
+
+from streams_sql.local.limits import COUNT_INTERVAL_MIN, STATE_ENTRIES_MAX, StateTooLarge, weight
+from streams_sql.processors.processor import NEVER, Clock, KeylessProcessor, Processor, TimedProcessor
+
+_order = itemgetter(0)
+
+
+class Keyed:
+    """One processor with the states of all its keys."""
+
+    def __init__(self, processor: Processor, entries_max: int = STATE_ENTRIES_MAX) -> None:
+        self._processor = processor
+        self._keyless = processor if isinstance(processor, KeylessProcessor) else None
+        self._states: dict[Any, Any] = {}
+        self._clock = Clock(len(processor.keys))
+        self._entries_max = entries_max
+        self._uncounted = 0
+        self.entries = 0
+        """Rows and values that are kept, when it was counted last."""
+
+    def push(self, side: int, rows: list[Any]) -> list[Any]:
+        """What comes of rows of one input."""
+        out: list[Any] = []
+        states, clock, keyless = self._states, self._clock, self._keyless
+        key_of, take = self._processor.keys[side], self._processor.take
+        for row in rows:
+            key = key_of(row)
+            if key is None:
+                if keyless is not None:
+                    keyless.take_keyless(side, row, clock, out)
+                continue
+            state = states.get(key)
+            kept = take(key, state, side, row, clock, out)
+            if kept is not state:
+                if kept is None:
+                    del states[key]
+                else:
+                    states[key] = kept
+        self._watch_size(len(rows))
+        return out
+
+    def _watch_size(self, taken: int) -> None:
+        """Counting costs as much as there is: it is done again when as much may have come."""
+        self._uncounted += taken
+        if self._uncounted >= max(COUNT_INTERVAL_MIN, self.entries):
+            self._uncounted = 0
+            self.entries = sum(map(weight, self._states.values()))
+            if self.entries > self._entries_max:
+                raise StateTooLarge
+
+
+class TimedKeyed(Keyed):
+    """One whose processor waits for stream time. What is due is told before the row that moves the time on is taken."""
+
+    def __init__(self, processor: TimedProcessor, entries_max: int = STATE_ENTRIES_MAX) -> None:
+        super().__init__(processor, entries_max)
+        self._timed = processor
+        self._timers: list[tuple[int, int, Any]] = []
+        self._numbers = count()
+
+    def push(self, side: int, rows: list[Any]) -> list[Any]:
+        out: list[Any] = []
+        states, clock, timers, keyless = self._states, self._clock, self._timers, self._keyless
+        key_of, take, rowtime = self._timed.keys[side], self._timed.take, self._timed.rowtimes[side]
+        for row in rows:
+            key = key_of(row)
+            if key is None:
+                if keyless is not None:
+                    keyless.take_keyless(side, row, clock, out)
+                continue
+            time = row[rowtime]
+            if time >= clock.now:
+                clock.now = time
+                if timers and timers[0][0] <= time:
+                    self._expire(out)
+            state = states.get(key)
+            due = NEVER if state is None else state[0]
+            kept = take(key, state, side, row, clock, out)
+            self._keep(key, state, due, kept)
+            if time > clock.sides[side]:
+                clock.sides[side] = time
+        self._watch_size(len(rows))
+        return out
+
+    def _keep(self, key: Any, state: Any, due: int, kept: Any) -> None:
+        if kept is None:
+            if state is not None:
+                del self._states[key]
+            return
+        if kept is not state:
+            self._states[key] = kept
+        if kept[0] < due:
+            heappush(self._timers, (kept[0], next(self._numbers), key))
+
+    def _expire(self, out: list[Any]) -> None:
+        """What all keys have to tell, in order."""
+        clock, told = self._clock, list[tuple[Any, Any]]()
+        while self._timers and self._timers[0][0] <= clock.now:
+            due, _, key = heappop(self._timers)
+            state = self._states.get(key)
+            if state is None or state[0] > due:
+                # Its time was another one since, for which there is another timer.
+                continue
+            kept, of_key = self._timed.expire(key, state, clock)
+            told += of_key
+            self._keep(key, state, NEVER, kept)
+        out.extend(row for _, row in _in_order(told))
+
+
+def _in_order(told: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """By time, then by key, if keys can be compared."""
+    try:
+        return sorted(told, key=_order)
+    except TypeError:
+        return sorted(told, key=lambda pair: (pair[0][0], repr(pair[0][1:])))

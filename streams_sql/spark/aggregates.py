@@ -1,0 +1,88 @@
+"""GROUP BY with Spark's own aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as spark
+
+from streams_sql.functions.native_forms import native_text
+from streams_sql.language.statements import Window
+from streams_sql.plan.nodes import Aggregate, AggregateCall, Named, Node, Project, Shape
+from streams_sql.sources import ROWTIME, WINDOWEND, WINDOWSTART, Column
+from streams_sql.spark.native import literal_text
+from streams_sql.spark.stages import OFFSET, PARTITION
+from streams_sql.spark.type_names import spark_type
+from streams_sql.sql_types import BIGINT, BOOLEAN, DOUBLE, INTEGER, STRING, SqlType, quoted
+
+GRACE_DEFAULT_MS: Final = 86_400_000
+_EVENT_TIME: Final = "__time"
+_WINDOW: Final = "__window"
+_ORDER: Final = "__order"
+# Offsets of one partition grow, and so do the times of batches.
+_ORDER_TEXT: Final = f"struct(current_timestamp(), {OFFSET}, {PARTITION})"
+
+Rows: TypeAlias = Callable[[Node], DataFrame]
+
+
+def aggregated(node: Aggregate, rows: Rows) -> DataFrame:
+    """One row for each group that a batch has changed; in append mode one for each window that is over."""
+    frame = rows(_arguments(node))
+    keys = [quoted(key.name) for key in node.keys]
+    frame = frame.where(" AND ".join(f"{key} IS NOT NULL" for key in keys)) if keys else frame
+    groups = [spark.col(key) for key in keys]
+    if node.window is not None:
+        grace = node.window.grace_ms if node.window.grace_ms is not None else GRACE_DEFAULT_MS
+        frame = frame.withColumn(_EVENT_TIME, spark.timestamp_millis(spark.col(ROWTIME)))
+        frame = frame.withWatermark(_EVENT_TIME, f"{grace} milliseconds")
+        groups.append(_window(node.window))
+    results = [spark.expr(_call_text(call, place)).alias(call.name) for place, call in enumerate(node.aggregates)]
+    frame = frame.withColumn(_ORDER, spark.expr(_ORDER_TEXT))
+    made = frame.groupBy(*groups).agg(*results, spark.max(ROWTIME).alias(ROWTIME))
+    if node.window is not None:
+        made = made.withColumn(WINDOWSTART, spark.expr(f"unix_millis({_WINDOW}.start)"))
+        made = made.withColumn(WINDOWEND, spark.expr(f"unix_millis({_WINDOW}.end)"))
+    return made.select(*(spark.col(quoted(column.name)) for column in node.shape.columns))
+
+
+def _window(window: Window) -> SparkColumn:
+    advance = f"{window.advance_ms} milliseconds" if window.advance_ms is not None else None
+    return spark.window(_EVENT_TIME, f"{window.size_ms} milliseconds", advance).alias(_WINDOW)
+
+
+def _arguments(node: Aggregate) -> Project:
+    """What is aggregated, worked out before: the keys, the arguments and ROWTIME alone go on."""
+    named = list(node.keys)
+    for place, call in enumerate(node.aggregates):
+        named += [Named(_argument(place, index), argument) for index, argument in enumerate(call.arguments)]
+    columns = [Column(column.name, column.expression.type or STRING) for column in named]
+    shape = Shape((*columns, Column(ROWTIME, BIGINT)), key=())
+    return Project(node.input, tuple(named), shape)
+
+
+def _argument(place: int, index: int) -> str:
+    return f"__argument_{place}_{index}"
+
+
+def _call_text(call: AggregateCall, place: int) -> str:
+    template = call.overload.spark
+    if template is None:
+        raise ValueError(f"{call.function} has no form on Spark yet")
+    texts = [quoted(_argument(place, index)) for index in range(len(call.arguments))]
+    texts += [literal_text(value, _constant_type(value)) for value in call.constants]
+    filled = native_text(template, texts).replace("{order}", _ORDER)
+    return f"CAST({filled} AS {spark_type(call.column.type)})"
+
+
+def _constant_type(value: object) -> SqlType:
+    match value:
+        case bool():
+            return BOOLEAN
+        case int():
+            return INTEGER
+        case float():
+            return DOUBLE
+    return STRING

@@ -1,0 +1,189 @@
+"""Plans as Spark's streaming queries.
+
+What has no state runs in stages of Python (see `stages`); what has, in Spark's own operators between them, one for each query. In
+real-time mode, where Spark allows no Python, `native_plans` has it in Spark's SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as spark
+
+from streams_sql.formats.serde import Layout, RegistryAccess
+from streams_sql.language.statements import Emit
+from streams_sql.plan.nodes import Aggregate, LookupJoin, Node, PersistentPlan, Read, StreamJoin
+from streams_sql.plan.pipeline import chain_of, columns_of
+from streams_sql.sources import Source
+from streams_sql.spark import native_plans, topic_source
+from streams_sql.spark.aggregates import aggregated
+from streams_sql.spark.lookups import looked_up
+from streams_sql.spark.messages import KafkaAccess, StartQuery
+from streams_sql.spark.native_plans import Clause, NativePlan, Select, Where
+from streams_sql.spark.positions import Offsets, TopicState, starting_offsets
+from streams_sql.spark.stages import EXAMPLES_MAX, PROBLEM, Operator, RecordsHead, RowsHead, RowsTail, Stage, TopicTail
+from streams_sql.spark.stream_joins import joined
+from streams_sql.spark.topic_source import FORMAT, Reading, TopicSource
+from streams_sql.spark.transactions import BATCH_RECORDS_MAX, Marks
+
+OBSERVED_WRITES: Final = "writes"
+OBSERVED_READS: Final = "reads"
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a plan is lowered with. `topics` are those that it reads, as they are now, and `first` are the offsets at which it begins;
+    `marks` are for what is written exactly once."""
+
+    session: SparkSession
+    kafka: KafkaAccess
+    registry: RegistryAccess | None = None
+    topics: Mapping[str, TopicState] = field(default_factory=dict)
+    first: Mapping[str, Offsets] = field(default_factory=dict)
+    marks: Marks | None = None
+
+    def layouts(self, source: Source) -> tuple[Layout, Layout]:
+        """Those of the keys and of the values of a source."""
+        schema, topic = source.schema, source.topic
+        return (
+            Layout(source.key_format, schema.key, topic, is_key=True, registry=self.registry),
+            Layout(source.value_format, schema.value, topic, is_key=False, registry=self.registry),
+        )
+
+    def records(self, read: Read, wanted_offsets: str) -> DataFrame:
+        """The records of a topic as Spark's source gives them. Records that are gone before they are read fail the query: the next start
+        says so and goes on behind them."""
+        topic = read.source.topic
+        options = {f"kafka.{name}": value for name, value in self.kafka.java.items()}
+        options |= {
+            "kafka.bootstrap.servers": self.kafka.bootstrap_servers,
+            # What was written by a transaction that did not come to its end is no record.
+            "kafka.isolation.level": "read_committed",
+            # A topic that is deleted under a query must not come back, empty, because the query asks for it.
+            "kafka.allow.auto.create.topics": "false",
+            "subscribe": topic,
+            "startingOffsets": starting_offsets(wanted_offsets, topic, self.topics[topic]),
+            "includeHeaders": str(bool(read.source.schema.headers)).lower(),
+        }
+        return self.session.readStream.format("kafka").options(**options).load()
+
+    def staged(self, read: Read, stage: Stage, records_max: int) -> DataFrame:
+        """What a stage makes of the records of a topic, which it reads itself."""
+        topic = read.source.topic
+        reading = Reading(
+            topic,
+            self.first[topic],
+            self.kafka,
+            has_headers=bool(read.source.schema.headers),
+            records_max=records_max if self.marks is None else min(records_max, BATCH_RECORDS_MAX),
+        )
+        self.session.dataSource.register(TopicSource)
+        stream = self.session.readStream.format(FORMAT).schema(stage.tail.schema)
+        return stream.options(**topic_source.options(reading, stage)).load()
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A data frame whose rows are reports of what was written, and the mode in which it must run."""
+
+    frame: DataFrame
+    output_mode: str
+
+
+class PlanLowering:
+    """Makes the data frame of one query."""
+
+    def __init__(self, surroundings: Surroundings, start: StartQuery) -> None:
+        self._surroundings = surroundings
+        self._start = start
+        self._reads = 0
+
+    def lowered(self) -> Lowered:
+        plan = self._start.plan
+        chain = chain_of(plan.node)
+        tail = self._topic_tail(plan)
+        if isinstance(chain.base, Read):
+            frame = self._staged(chain.base, chain.operators, tail)
+        else:
+            stage = Stage(RowsHead(chain.base.shape.columns), chain.operators, tail, self._start.fails_on_bad_record)
+            frame = self._stateful(chain.base).mapInArrow(stage, tail.schema)
+        written = frame.observe(
+            OBSERVED_WRITES,
+            spark.sum("written").alias("written"),
+            spark.sum("bad").alias("bad"),
+            spark.expr(f"slice(flatten(collect_list(examples)), 1, {EXAMPLES_MAX})").alias("examples"),
+        )
+        return Lowered(written, _output_mode(chain.base))
+
+    def rows(self, node: Node, keeps_deleted: bool = False) -> DataFrame:
+        """The rows of a node below one with state. Problems are observed and left out."""
+        chain = chain_of(node)
+        if not isinstance(chain.base, Read):
+            raise TypeError(f"{type(chain.base).__name__} stands below another operator with state")
+        rows = self._staged(chain.base, chain.operators, RowsTail(node.shape.columns, keeps_deleted)).observe(
+            f"{OBSERVED_READS}{self._reads}",
+            spark.count(PROBLEM).alias("bad"),
+            spark.expr(f"slice(collect_list({PROBLEM}), 1, {EXAMPLES_MAX})").alias("examples"),
+        )
+        self._reads += 1
+        return rows.where(f"{PROBLEM} IS NULL").drop(PROBLEM)
+
+    def _staged(self, read: Read, operators: tuple[Operator, ...], tail: RowsTail | TopicTail) -> DataFrame:
+        head = RecordsHead(read, *self._surroundings.layouts(read.source))
+        stage = Stage(head, operators, tail, self._start.fails_on_bad_record)
+        return self._surroundings.staged(read, stage, self._start.batch_records_max)
+
+    def _stateful(self, node: Node) -> DataFrame:
+        match node:
+            case Aggregate():
+                return aggregated(node, self.rows)
+            case StreamJoin():
+                return joined(node, self.rows)
+            case LookupJoin():
+                return looked_up(node, self.rows)
+        raise TypeError(f"{type(node).__name__} has no state")
+
+    def _topic_tail(self, plan: PersistentPlan) -> TopicTail:
+        key, value = self._surroundings.layouts(plan.sink)
+        base = chain_of(plan.node).base
+        return TopicTail(
+            sink=plan.sink,
+            columns=columns_of(plan.node),
+            key=key,
+            value=value,
+            kafka=self._surroundings.kafka,
+            marks=self._surroundings.marks,
+            source=base.source.topic if isinstance(base, Read) else None,
+        )
+
+
+def native_frame(plan: NativePlan, surroundings: Surroundings, wanted_offsets: str) -> DataFrame:
+    """What `native_plans` has written, over the records of its topic. Problems are observed and left out."""
+    frame = _with_clauses(surroundings.records(plan.read, wanted_offsets), plan.reading)
+    example = f"struct(topic, partition, offset, {native_plans.PROBLEM} AS reason)"
+    frame = frame.observe(
+        f"{OBSERVED_READS}0",
+        spark.count(native_plans.PROBLEM).alias("bad"),
+        spark.expr(
+            f"slice(collect_list(CASE WHEN {native_plans.PROBLEM} IS NOT NULL THEN {example} END), 1, {EXAMPLES_MAX})"
+        ).alias("examples"),
+    )
+    return _with_clauses(frame.where(f"{native_plans.PROBLEM} IS NULL"), plan.clauses)
+
+
+def _with_clauses(frame: DataFrame, clauses: Sequence[Clause]) -> DataFrame:
+    for clause in clauses:
+        match clause:
+            case Where(condition):
+                frame = frame.where(condition)
+            case Select(columns):
+                frame = frame.selectExpr(*columns)
+    return frame
+
+
+def _output_mode(base: Node) -> str:
+    """Aggregates tell of changes as they come, unless only the last of each window is asked for."""
+    return "update" if isinstance(base, Aggregate) and base.emit is Emit.CHANGES else "append"

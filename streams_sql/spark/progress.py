@@ -1,0 +1,59 @@
+"""What Spark tells of a batch, in our words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from streams_sql.spark.messages import BadRecord, Progress
+from streams_sql.spark.plans import OBSERVED_WRITES
+from streams_sql.spark.stages import EXAMPLES_MAX
+
+MS_PER_S: Final = 1_000
+
+
+def progress_of(query_id: str, text: str, first: Mapping[str, Mapping[int, int]]) -> Progress:
+    """From the JSON of Spark's StreamingQueryProgress. `first` are the offsets at which the query has begun to read its topics."""
+    told: dict[str, Any] = json.loads(text)
+    sources: Sequence[Mapping[str, Any]] = told.get("sources") or ()
+    observed: dict[str, dict[str, Any]] = told.get("observedMetrics") or {}
+    examples = [example for metrics in observed.values() for example in metrics.get("examples") or ()]
+    input_rows = sum(_read(source, first) for source in sources) if first else told.get("numInputRows") or 0
+    duration_ms = (told.get("durationMs") or {}).get("triggerExecution") or 0
+    return Progress(
+        query_id=query_id,
+        batch_id=told["batchId"],
+        input_rows=input_rows,
+        written_rows=_written(told, observed),
+        rows_per_second=input_rows * MS_PER_S / duration_ms if duration_ms else 0.0,
+        lag=sum(map(_lag, sources)),
+        state_rows=sum(operator.get("numRowsTotal") or 0 for operator in told.get("stateOperators") or ()),
+        duration_ms=duration_ms,
+        bad_records=sum(metrics.get("bad") or 0 for metrics in observed.values()),
+        examples=tuple(BadRecord(**example) for example in examples[:EXAMPLES_MAX]),
+    )
+
+
+def _written(told: Mapping[str, Any], observed: Mapping[str, Mapping[str, Any]]) -> int:
+    """By our own writer, or in real-time mode by Spark's sink."""
+    if OBSERVED_WRITES in observed:
+        return observed[OBSERVED_WRITES].get("written") or 0
+    return max((told.get("sink") or {}).get("numOutputRows") or 0, 0)
+
+
+def _read(source: Mapping[str, Any], first: Mapping[str, Mapping[int, int]]) -> int:
+    """The records of a batch. Spark counts what comes out of the stage that reads them."""
+    start = source.get("startOffset") or {topic: first[topic] for topic in source.get("endOffset") or ()}
+    return sum(_offsets(source.get("endOffset"))) - sum(_offsets(start))
+
+
+def _lag(source: Mapping[str, Any]) -> int:
+    """Records that are on the topic and not read yet. In real-time mode, a batch reads beyond what was the end when it began."""
+    return max(sum(_offsets(source.get("latestOffset"))) - sum(_offsets(source.get("endOffset"))), 0)
+
+
+def _offsets(told: object) -> Iterable[int]:
+    if not isinstance(told, dict):
+        return ()
+    return (offset for partitions in told.values() for offset in partitions.values())

@@ -1,0 +1,334 @@
+"""The streaming queries of a driver process."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from confluent_kafka import KafkaException
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from streams_sql.formats.serde import RegistryAccess
+from streams_sql.plan.nodes import LookupJoin, Read
+from streams_sql.plan.pipeline import chain_of
+from streams_sql.spark.checkpoints import Folder, Opened, first_offsets, open_checkpoint
+from streams_sql.spark.failures import failure
+from streams_sql.spark.messages import (
+    Event,
+    Explained,
+    FailureKind,
+    Guarantee,
+    Idle,
+    KafkaAccess,
+    Noted,
+    QueryFailed,
+    SlotsChanged,
+    Started,
+    StartQuery,
+    Stopped,
+)
+from streams_sql.spark.native_plans import Lowering, NotNative, native_plan
+from streams_sql.spark.plans import PlanLowering, Surroundings, native_frame
+from streams_sql.spark.positions import Offsets, TopicState
+from streams_sql.spark.progress import progress_of
+from streams_sql.spark.session import NATIVE_SETTINGS, ROCKSDB_SETTINGS
+from streams_sql.spark.slots import reads
+from streams_sql.spark.topic_states import TopicMissing, TopicStates, missing_text
+from streams_sql.spark.transactions import Marks, end_transaction
+
+BATCH_WAIT_S: Final = 8.0
+"""How long a query that is to stop may take for its batch. In real-time mode batches last 5 s."""
+BATCH_LOOK_S: Final = 0.005
+ENDING_S: Final = 3.0
+"""How long Spark may take to end queries. When the time at which nothing may run any more is as near, no batch is waited for."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """A query from a start to its end. `topics` are the ids and numbers of partitions of those that it reads, `first` the offsets at which
+    it has begun to."""
+
+    command: StartQuery
+    topics: dict[str, tuple[str, int]] = field(default_factory=dict)
+    first: dict[str, Offsets] = field(default_factory=dict)
+    marks: Marks | None = None
+    session: SparkSession | None = None
+    query: StreamingQuery | None = None
+    listener: _Listener | None = None
+    batches: int = 0
+    is_over: bool = False
+
+    def is_between_batches(self, batches: int) -> bool:
+        """Whether it does nothing now, or has just done with the batch after so many others."""
+        assert self.query is not None
+        return self.is_over or self.batches > batches or not self.query.status["isTriggerActive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The ids and numbers of partitions of topics, at some moment, and the queries that ran then."""
+
+    running: Mapping[str, _Run]
+    found: Mapping[str, tuple[str, int]]
+
+
+class QueryHost:
+    """Starts and stops queries and tells what becomes of them. `prefix` begins the names of their groups and transactions. At `ends_s`,
+    of the monotonic clock, nothing may run any more."""
+
+    def __init__(
+        self,
+        session: SparkSession,
+        kafka: KafkaAccess,
+        registry: RegistryAccess | None,
+        tell: Callable[[Event], None],
+        prefix: str = "",
+        ends_s: Callable[[], float] = lambda: math.inf,
+    ) -> None:
+        self._session = session
+        self._kafka = kafka
+        self._registry = registry
+        self._tell = tell
+        self._prefix = prefix
+        self._ends_s = ends_s
+        self._topics = TopicStates(kafka)
+        self._runs: dict[str, _Run] = {}
+
+    def start(self, command: StartQuery) -> None:
+        """Run a query, in place of one of the same id if that still runs."""
+        query_id = command.query_id
+        self._end(query_id)
+        run = _Run(command)
+        try:
+            self._begin(run)
+        except TopicMissing as missing:
+            self._tell(QueryFailed(query_id, str(missing), str(missing), kind=FailureKind.TOPIC_MISSING))
+        except NotNative as reason:
+            cause = f"It cannot run in real-time mode: {reason}."
+            self._tell(QueryFailed(query_id, cause, cause, kind=FailureKind.NEEDS_PYTHON))
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one query must not end the others
+            self._tell(failure(query_id, str(error)))
+        else:
+            self._runs[query_id] = run
+            self._tell(Started(query_id))
+
+    def stop(self, query_id: str) -> None:
+        """End a query, after its batch if that does not take long: one that is given up is done again at the next start, and writes
+        again what it has written."""
+        self._await_batch(query_id, self._batch_deadline_s())
+        self._end(query_id)
+        self._tell(Stopped(query_id))
+
+    def forget(self, query_id: str, folder: str) -> None:
+        """End a query for good: its checkpoints, and the groups of its tasks, go with it."""
+        self._end(query_id)
+        self._tell(Stopped(query_id))
+        with contextlib.suppress(KafkaException, Py4JError):
+            Folder(self._session, folder).delete()
+            self._topics.forget_groups(f"{self._name(query_id)}/")
+
+    def stop_all(self) -> None:
+        deadline_s = self._batch_deadline_s()
+        for query_id in list(self._runs):
+            self._await_batch(query_id, deadline_s)
+            self._end(query_id)
+            self._tell(Stopped(query_id))
+
+    def explain(self, query_id: str) -> None:
+        run = self._runs.get(query_id)
+        query = None if run is None else run.query
+        self._tell(Explained(query_id, None if query is None else query._jsq.explainInternal(False)))
+
+    def look_at_topics(self) -> None:
+        """See whether topics that are read have become others. Spark would go on in a topic that was made again where it was in the
+        former one; and a query in real-time mode takes a slot more for each partition that is added."""
+        look = self.ask_for_topics()
+        if look is not None:
+            self.heed(look)
+
+    def ask_for_topics(self) -> Look | None:
+        """What there is to see, for `heed`; None when the broker does not answer, for which this may wait. For any thread."""
+        running = {query_id: run for query_id, run in list(self._runs.items()) if not run.is_over}
+        try:
+            return Look(running, self._topics.ids({name for run in running.values() for name in run.topics}))
+        except KafkaException:
+            return None
+
+    def heed(self, look: Look) -> None:
+        for query_id, run in look.running.items():
+            if run.is_over or self._runs.get(query_id) is not run:
+                continue
+            now = {name: look.found[name] for name in run.topics if name in look.found}
+            remade = [name for name, (id_, _) in now.items() if id_ != run.topics[name][0]]
+            if remade:
+                self._end(query_id)
+                cause = f"Topic {remade[0]} was deleted and made again."
+                self._tell(QueryFailed(query_id, cause, cause, kind=FailureKind.TOPICS_CHANGED))
+            elif now != run.topics and len(now) == len(run.topics):
+                run.topics = now
+                if run.command.trigger.is_real_time:
+                    self._tell(SlotsChanged(query_id, sum(count for _, count in now.values())))
+
+    def _name(self, query_id: str) -> str:
+        return f"{self._prefix}query_{query_id}"
+
+    def _batch_deadline_s(self) -> float:
+        return min(time.monotonic() + BATCH_WAIT_S, self._ends_s() - ENDING_S)
+
+    def _await_batch(self, query_id: str, deadline_s: float) -> None:
+        """Return when the query has come to the end of a batch, or the deadline to its own. Spark has no way to ask for it: the moment
+        must be met before the next batch has read anything."""
+        run = self._runs.get(query_id)
+        if run is None or run.query is None:
+            return
+        batches = run.batches
+        while time.monotonic() < deadline_s and not run.is_between_batches(batches):
+            time.sleep(BATCH_LOOK_S)
+
+    def _end(self, query_id: str) -> None:
+        run = self._runs.pop(query_id, None)
+        if run is None or run.query is None or run.listener is None or run.session is None:
+            return
+        run.is_over = True
+        run.query.stop()
+        run.session.streams.removeListener(run.listener)
+        if run.marks is not None:
+            partitions = sum(count for _, count in run.topics.values())
+            numbered = int(run.session.conf.get("spark.sql.shuffle.partitions") or 1)
+            self._end_transactions(run.marks, numbered if run.marks.source is None else partitions)
+
+    def _end_transactions(self, marks: Marks, tasks: int) -> None:
+        """Of tasks that were ended in the middle: readers of the sink would wait until the broker gives them up."""
+        for task in range(tasks):
+            with contextlib.suppress(KafkaException):
+                end_transaction(self._kafka, marks.transaction(task))
+
+    def _begin(self, run: _Run) -> None:
+        command = run.command
+        topics = self._states(command)
+        session = run.session = self._session.newSession()
+        for name, value in {**_own_settings(command), **command.options}.items():
+            session.conf.set(name, value)
+        opened = open_checkpoint(Folder(session, command.checkpoint), topics)
+        self._note(command, opened)
+        run.topics = {name: (state.id, state.partitions) for name, state in topics.items()}
+        run.marks = self._marks(command, opened, topics)
+        if not command.trigger.is_real_time:
+            tables = {each.source.topic for each in reads(command.plan.node) if each.source.is_table}
+            run.first = first_offsets(Folder(session, command.checkpoint), topics, command.starting_offsets, tables)
+        surroundings = Surroundings(session, self._kafka, self._registry, topics, run.first, run.marks)
+        writer = (
+            self._real_time(command, surroundings) if command.trigger.is_real_time else _batches(command, surroundings)
+        )
+        run.listener = _Listener(run, self._tell)
+        session.streams.addListener(run.listener)
+        run.query = writer.queryName(command.query_id).option("checkpointLocation", command.checkpoint).start()
+
+    def _states(self, command: StartQuery) -> dict[str, TopicState]:
+        """The topics that a query reads. TopicMissing."""
+        read = {each.source.topic for each in reads(command.plan.node)}
+        sink = command.plan.sink.topic
+        for name in sorted({*read, sink} - self._topics.ids({*read, sink}).keys()):
+            raise TopicMissing(missing_text(name, is_sink=name not in read))
+        return self._topics.states(read)
+
+    def _note(self, command: StartQuery, opened: Opened) -> None:
+        for note in opened.notes:
+            self._tell(Noted(command.query_id, note))
+        if command.is_rebuilt and opened.is_new:
+            self._tell(
+                Noted(
+                    command.query_id,
+                    "An earlier version of the server has run this query in another way. It is built anew from its topics. "
+                    + _rewritten(command),
+                )
+            )
+        elif command.is_resumed and opened.is_new and not opened.notes:
+            self._tell(
+                Noted(
+                    command.query_id,
+                    f"The query has run before, and there is no checkpoint of it at {command.checkpoint}. It begins anew where it has "
+                    "begun at first, and writes its results once more. Servers of one ksql.service.id need one sql.checkpoint.uri.",
+                )
+            )
+
+    def _marks(self, command: StartQuery, opened: Opened, topics: Mapping[str, TopicState]) -> Marks | None:
+        if command.guarantee is Guarantee.AT_LEAST_ONCE:
+            return None
+        name, sink = self._name(command.query_id), command.plan.sink.topic
+        base = chain_of(command.plan.node).base
+        if not isinstance(base, Read):
+            return Marks(name, f"{name}/{opened.id}", sink)
+        source = base.source.topic
+        return Marks(name, f"{name}/{topics[source].id}", sink, source)
+
+    def _real_time(self, command: StartQuery, surroundings: Surroundings) -> DataStreamWriter:
+        """With Spark's own sink: the records bear the time at which they are written."""
+        lowering = Lowering(self._registry, command.schema_ids, command.fails_on_bad_record)
+        frame = native_frame(native_plan(command.plan, lowering), surroundings, command.starting_offsets)
+        options = {f"kafka.{name}": value for name, value in self._kafka.java.items()}
+        options |= {"kafka.bootstrap.servers": self._kafka.bootstrap_servers, "topic": command.plan.sink.topic}
+        writer = frame.writeStream.format("kafka").options(**options).outputMode("update")
+        # The stubs do not know this trigger yet.
+        real_time: DataStreamWriter = writer.trigger(realTime=f"{command.trigger.interval_ms} milliseconds")  # type: ignore[call-overload]
+        return real_time
+
+
+def _rewritten(command: StartQuery) -> str:
+    """What becomes of rows that an earlier version has written."""
+    if command.plan.sink.is_table:
+        return "Its keys are written anew."
+    is_marked = command.guarantee is Guarantee.EXACTLY_ONCE and isinstance(chain_of(command.plan.node).base, Read)
+    return "What it has written is not written again." if is_marked else "Its rows are written once more."
+
+
+def _own_settings(command: StartQuery) -> Mapping[str, str]:
+    if command.trigger.is_real_time:
+        return NATIVE_SETTINGS
+    return ROCKSDB_SETTINGS if isinstance(chain_of(command.plan.node).base, LookupJoin) else {}
+
+
+def _batches(command: StartQuery, surroundings: Surroundings) -> DataStreamWriter:
+    lowered = PlanLowering(surroundings, command).lowered()
+    writer = lowered.frame.writeStream.format("noop").outputMode(lowered.output_mode)
+    return writer.trigger(processingTime=f"{command.trigger.interval_ms} milliseconds")
+
+
+class _Listener(StreamingQueryListener):
+    """Of one run: each has a session of its own."""
+
+    def __init__(self, run: _Run, tell: Callable[[Event], None]) -> None:
+        self._run = run
+        self._tell = tell
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
+        pass
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
+        if not self._run.is_over:
+            self._tell(Idle(self._run.command.query_id))
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
+        self._run.batches += 1
+        if not self._run.is_over:
+            self._tell(progress_of(self._run.command.query_id, event.progress.json, self._run.first))
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
+        """What ends because it was told to is no failure, whatever it breaks off in."""
+        if not self._run.is_over and event.exception is not None:
+            self._run.is_over = True
+            self._tell(failure(self._run.command.query_id, event.exception))

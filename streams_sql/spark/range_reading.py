@@ -1,0 +1,107 @@
+"""Reads ranges in Spark's workers: one consumer for each process, which is given one range at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from streams_sql.plan.records import Records
+from streams_sql.spark.messages import KafkaAccess
+from streams_sql.spark.ranges import Range, RecordsGoneError
+
+RECORDS_TOGETHER: Final = 5_000
+"""Handed on at once; it bounds the memory of a worker, with the size of its records."""
+QUEUE_KB: Final = 32_768
+"""What librdkafka fetches ahead."""
+POLL_S: Final = 0.25
+SILENCE_DEADLINE_S: Final = 60.0
+"""How long a range that is known to be there may give nothing."""
+
+_SETTINGS: Final[dict[str, str | bool | int]] = {
+    # It never joins the group, which librdkafka wants to know all the same.
+    "group.id": "barnabas-sql-ranges",
+    "enable.auto.commit": False,
+    "enable.auto.offset.store": False,
+    "allow.auto.create.topics": False,
+    "auto.offset.reset": "error",
+    # A range may end with what is no record: the markers of transactions, or what was compacted away.
+    "enable.partition.eof": True,
+    "queued.max.messages.kbytes": QUEUE_KB,
+    "fetch.message.max.bytes": 4_194_304,
+    "max.partition.fetch.bytes": 4_194_304,
+}
+_CONSUMERS: Final[dict[str, Consumer]] = {}
+
+
+def read_range(access: KafkaAccess, wanted: Range, *, has_headers: bool) -> Iterator[Records]:
+    """The records in their order. RecordsGoneError, KafkaException, TimeoutError."""
+    consumer = _shared_consumer(access)
+    consumer.assign([TopicPartition(wanted.topic, wanted.partition, wanted.start)])
+    try:
+        reached, heard_s = wanted.start, time.monotonic()
+        while reached < wanted.end:
+            messages = consumer.consume(RECORDS_TOGETHER, POLL_S)
+            if not messages:
+                if time.monotonic() - heard_s > SILENCE_DEADLINE_S:
+                    raise TimeoutError(f"No record of {wanted} has come within {SILENCE_DEADLINE_S:.0f} s")
+                continue
+            heard_s = time.monotonic()
+            found, reached = _sorted_out(messages, wanted)
+            if found:
+                yield _records(found, wanted.partition, has_headers=has_headers)
+    except KafkaException:
+        # It may be beyond repair: the next task makes another.
+        _CONSUMERS.pop(access.bootstrap_servers, None)
+        raise
+    finally:
+        consumer.unassign()
+
+
+def _sorted_out(messages: list[Message], wanted: Range) -> tuple[list[Message], int]:
+    """The messages that are records of the range, and the offset up to which it has been read."""
+    last = messages[-1]
+    if last.error() is None and (offset := last.offset() or 0) < wanted.end and _are_sound(messages):
+        return messages, offset + 1
+    found, reached = [], wanted.start
+    for message in messages:
+        error, offset = message.error(), message.offset() or 0
+        if error is not None and error.code() != KafkaError._PARTITION_EOF:
+            raise _failure(error, wanted)
+        if error is None and offset < wanted.end:
+            found.append(message)
+        reached = offset + 1 if error is None else max(reached, offset)
+    return found, reached
+
+
+def _are_sound(messages: Sequence[Message]) -> bool:
+    return not any(message.error() for message in messages)
+
+
+def _failure(error: KafkaError, wanted: Range) -> Exception:
+    gone = (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._UNKNOWN_PARTITION)
+    if error.code() in (*gone, KafkaError.UNKNOWN_TOPIC_OR_PART):
+        return RecordsGoneError(f"{wanted} cannot be read any more: {error.str()}")
+    return KafkaException(error)
+
+
+def _records(messages: Sequence[Any], partition: int, *, has_headers: bool) -> Records:
+    return Records(
+        [message.key() for message in messages],
+        [message.value() for message in messages],
+        [message.timestamp()[1] for message in messages],
+        [partition] * len(messages),
+        [message.offset() for message in messages],
+        [message.headers() or () for message in messages] if has_headers else (),
+    )
+
+
+def _shared_consumer(access: KafkaAccess) -> Consumer:
+    """The one consumer of this worker process."""
+    known = access.bootstrap_servers
+    if known not in _CONSUMERS:
+        settings = {**_SETTINGS, **access.consumer, **access.librdkafka, "isolation.level": access.isolation_level}
+        _CONSUMERS[known] = Consumer({**settings, "bootstrap.servers": known})
+    return _CONSUMERS[known]

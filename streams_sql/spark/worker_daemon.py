@@ -1,0 +1,33 @@
+"""Forks Spark's Python workers: `python -m streams_sql.spark.worker_daemon WORKER`, which Spark starts in place of a daemon of its own.
+
+What workers need is imported before they are forked. Otherwise each would take half a second to import it, and keep a copy of its own.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from typing import Final
+
+from pyspark import daemon
+
+YOUNG_OBJECTS_MAX: Final = 500_000
+"""More than a worker makes at once: records and rows hold no cycles, and looking for some in them took most of its time."""
+
+
+def main() -> None:
+    # Its threads would not be there in the workers.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    import pyspark.worker
+    from pyspark.sql.pandas import serializers
+
+    from streams_sql.spark import range_reading, stages, topic_source
+
+    assert all((pyspark.worker, serializers, range_reading, stages, topic_source))
+    gc.freeze()
+    gc.set_threshold(YOUNG_OBJECTS_MAX)
+    daemon.manager()
+
+
+if __name__ == "__main__":
+    main()

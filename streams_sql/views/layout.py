@@ -1,0 +1,104 @@
+"""What the table of a view looks like in SQLite."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from streams_sql.analysis.relation import read
+from streams_sql.analysis.scope import NamedSource
+from streams_sql.language.problem import SqlProblem
+from streams_sql.language.statements import Window, WindowKind
+from streams_sql.plan.nodes import Read
+from streams_sql.sources import ROWTIME, WINDOWEND, WINDOWSTART, Column, Source
+from streams_sql.views.codecs import Codec, codec_of
+
+VERSION: Final = 1
+"""Of how rows are kept. Views of another one are built anew from their topics."""
+
+MS_PER_DAY: Final = 86_400_000
+GRACE_MS: Final = MS_PER_DAY
+"""How late records may be where a window does not say it."""
+RETENTION_MS_MIN: Final = MS_PER_DAY
+
+TABLE: Final = "view_rows"
+
+
+@dataclass(frozen=True, slots=True)
+class ViewLayout:
+    """The table has the columns of the source in the order in which they are read, under names of our own: SQLite would take `a` and
+    `A` for the same. The first `key_count` are its primary key."""
+
+    read: Read
+    key_count: int
+    codecs: tuple[Codec, ...]
+    places: Mapping[str, int]
+    window_end: int | None
+    rowtime: int
+    retention_ms: int | None
+
+    @classmethod
+    def of(cls, source: Source) -> ViewLayout:
+        if not source.schema.key:
+            raise SqlProblem(f"{source.name} has no key: only tables with a primary key can be looked into.")
+        reading = read(NamedSource(source.name, source), "")
+        columns = reading.shape.columns
+        places = {column.name: place for place, column in enumerate(columns)}
+        return cls(
+            reading,
+            len(source.schema.key) + _window_columns(source),
+            tuple(codec_of(column.type) for column in columns),
+            places,
+            None if source.key_window is None else places[WINDOWEND],
+            places[ROWTIME],
+            None if source.key_window is None or source.window is None else retention_ms(source.window),
+        )
+
+    @property
+    def source(self) -> Source:
+        return self.read.source
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.read.shape.columns
+
+    @property
+    def width(self) -> int:
+        return len(self.columns)
+
+    def fingerprint(self) -> str:
+        """Changes whenever the rows would have to be other ones."""
+        source = self.source
+        of = (VERSION, source.topic, self.columns, source.key_format, source.value_format)
+        text = repr((*of, source.key_window, source.timestamp, source.schema.headers))
+        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+    def statements(self) -> list[str]:
+        """What makes the table."""
+        names = ", ".join(column_name(place) for place in range(self.width))
+        key = ", ".join(column_name(place) for place in range(self.key_count))
+        made = [f"CREATE TABLE {TABLE} ({names}, PRIMARY KEY ({key})) WITHOUT ROWID"]
+        if self.retention_ms is not None and self.window_end is not None:
+            made.append(f"CREATE INDEX view_ends ON {TABLE} ({column_name(self.window_end)})")
+        return made
+
+
+def column_name(place: int) -> str:
+    return f"c{place}"
+
+
+def retention_ms(window: Window) -> int:
+    """How long after its end a window is kept."""
+    if window.retention_ms is not None:
+        return window.retention_ms
+    grace_ms = GRACE_MS if window.grace_ms is None else window.grace_ms
+    return max(RETENTION_MS_MIN, window.size_ms + grace_ms)
+
+
+def _window_columns(source: Source) -> int:
+    """How many of the bounds of a window belong to the key: sessions of one start may have several ends."""
+    if source.key_window is None:
+        return 0
+    return len((WINDOWSTART, WINDOWEND)) if source.key_window.kind is WindowKind.SESSION else len((WINDOWSTART,))

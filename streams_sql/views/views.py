@@ -1,0 +1,226 @@
+"""The views of a server: which there are, how fresh they are, and what they hold."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from streams_sql.formats.serde import RegistryAccess
+from streams_sql.language.problem import SqlProblem
+from streams_sql.plan.records import Problem
+from streams_sql.sources import Source
+from streams_sql.views.layout import ViewLayout
+from streams_sql.views.pages import Account, Budget, Pages, ResultRow, each_page
+from streams_sql.views.prepared import ReadyPull
+from streams_sql.views.progress import Progress
+from streams_sql.views.pull import SHORT_ROWS, BoundPull, TableScan
+from streams_sql.views.store import Connection, Store, is_corrupt, remove_view
+from streams_sql.views.tailing import Tailer
+from streams_sql.views.topic_scan import TopicScan
+from streams_sql.views.topic_watch import INTERVAL_S, TopicWatch
+
+SCAN_THREADS: Final = 4
+"""Pages of long queries that are made at the same time."""
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ViewStatus:
+    """`positions` are the offsets up to which each partition is in the view; `lag` is how many are still to come. `problem` says why
+    it does not get on. Records that could not be read are counted in `problem_count`."""
+
+    name: str
+    topic: str
+    positions: Mapping[int, int]
+    lag: int
+    is_caught_up: bool
+    stream_time_ms: int
+    problem: str | None
+    problem_count: int
+
+
+class View:
+    """A table that follows its topic."""
+
+    def __init__(
+        self,
+        source: Source,
+        folder: Path,
+        watch: TopicWatch,
+        settings: Mapping[str, Any],
+        registry: RegistryAccess | None,
+    ) -> None:
+        self.source = source
+        self._store = Store(folder, ViewLayout.of(source))
+        self.progress = Progress(self._store.facts.positions)
+        self._tailer = Tailer(self._store, self.progress, watch, settings, registry)
+        self._reader: tuple[int, Connection] | None = None
+        self._tailer.start()
+
+    async def stop(self, *, is_dropped: bool = False) -> None:
+        await asyncio.to_thread(self._tailer.stop)
+        self.progress.cancel()
+        if self._reader is not None:
+            self._reader[1].close()
+        if is_dropped:
+            self._store.remove()
+        else:
+            self._store.close()
+
+    def status(self) -> ViewStatus:
+        facts, progress = self._store.facts, self.progress
+        return ViewStatus(
+            self.source.name,
+            self.source.topic,
+            progress.positions,
+            progress.lag,
+            progress.is_caught_up,
+            facts.stream_time_ms,
+            progress.problem,
+            facts.problem_count,
+        )
+
+    def problems(self) -> Sequence[Problem]:
+        """The latest records that could not be read, the last one first."""
+        return self._store.problems()
+
+    def own_reader(self) -> Connection:
+        """The connection of the event loop."""
+        if self._reader is None or self._reader[0] != self._store.generation:
+            if self._reader is not None:
+                self._reader[1].close()
+            self._reader = self._store.generation, self._store.reader()
+        return self._reader[1]
+
+    def new_reader(self) -> Connection:
+        return self._store.reader()
+
+    def failure(self, error: sqlite3.Error) -> Exception:
+        """What to tell of an error. A file that is broken is built anew."""
+        if not is_corrupt(error):
+            return error
+        self._tailer.rebuild()
+        return SqlProblem(
+            f"The file of {self.source.name} is damaged: it is built anew from topic {self.source.topic}. Ask again later."
+        )
+
+
+class Views:
+    """Lives on an event loop. `settings` are those of Kafka's clients, in librdkafka's names."""
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: Mapping[str, Any],
+        registry: RegistryAccess | None = None,
+        watch_interval_s: float = INTERVAL_S,
+    ) -> None:
+        self._folder = folder
+        self._settings = dict(settings)
+        self._registry = registry
+        self._watch = TopicWatch(settings, watch_interval_s)
+        self._views: dict[str, View] = {}
+        self._threads = ThreadPoolExecutor(SCAN_THREADS, "pull")
+        self._following = asyncio.Lock()
+
+    async def start(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._watch.start()
+
+    async def stop(self) -> None:
+        await asyncio.gather(*(view.stop() for view in self._views.values()))
+        self._views.clear()
+        await asyncio.to_thread(self._watch.stop)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def follow(self, tables: Iterable[Source]) -> None:
+        """Have a view for each of these tables, and none besides. One whose definition is another now is built anew if its rows would
+        differ, and goes on where it was otherwise."""
+        wanted = {table.name: table for table in tables}
+        async with self._following:
+            gone = [view for name, view in self._views.items() if view.source != wanted.get(name)]
+            for view in gone:
+                del self._views[view.source.name]
+            await asyncio.gather(*(view.stop(is_dropped=view.source.name not in wanted) for view in gone))
+            for folder in self._folder.iterdir():
+                if folder.name not in wanted:
+                    remove_view(folder)
+            for name, table in wanted.items():
+                if name not in self._views:
+                    self._views[name] = self._opened(table)
+
+    def _opened(self, table: Source) -> View:
+        return View(table, self._folder / table.name, self._watch, self._settings, self._registry)
+
+    def view(self, name: str) -> View | None:
+        return self._views.get(name)
+
+    def status(self) -> list[ViewStatus]:
+        return [view.status() for view in self._views.values()]
+
+    # --- pull queries ---
+
+    async def pull(self, ready: ReadyPull, budget: Budget | None = None) -> AsyncGenerator[list[ResultRow], None]:
+        """The rows in lists, each no longer than a page. Whoever stops before the end must close the iterator (`aclosing`), which ends
+        the query. SqlProblem; BudgetSpent where it looks at too much."""
+        account = Account(budget or Budget())
+        if ready.table is None:
+            pages: Pages = TopicScan(ready.plan, self._settings, self._registry, account)
+        else:
+            view = self._known(ready)
+            rows, scan = self._begun(view, ready.table, account)
+            if rows:
+                yield rows
+            if scan is None:
+                return
+            pages = _Watched(scan, view)
+        async with aclosing(each_page(pages, self._threads)) as following:
+            async for page in following:
+                yield page
+
+    def _begun(self, view: View, pull: BoundPull, account: Account) -> tuple[list[ResultRow], TableScan | None]:
+        """The rows that can be had at once, and what gives the others."""
+        if not pull.is_short:
+            return [], TableScan(view.new_reader(), pull, account)
+        limit = pull.query.limit
+        try:
+            page = pull.query.page(view.own_reader(), pull, None, SHORT_ROWS)
+        except sqlite3.Error as error:
+            raise view.failure(error) from error
+        rows = page.rows[:limit]
+        if page.last is None or len(rows) == limit:
+            return rows, None
+        return rows, TableScan(view.new_reader(), pull, account, len(rows), page.last)
+
+    def _known(self, ready: ReadyPull) -> View:
+        name = ready.plan.source.name
+        view = self._views.get(name)
+        if view is None:
+            raise SqlProblem(f"{name} is not materialized: there is no view of it to look into.")
+        if view.source != ready.plan.source:
+            raise SqlProblem(f"{name} was made anew in the meantime: ask again.")
+        return view
+
+
+class _Watched:
+    """The pages of a scan; a damaged file is built anew."""
+
+    def __init__(self, scan: TableScan, view: View) -> None:
+        self._scan = scan
+        self._view = view
+        self.interrupt = scan.interrupt
+        self.close = scan.close
+
+    def page(self) -> list[ResultRow] | None:
+        try:
+            return self._scan.page()
+        except sqlite3.Error as error:
+            raise self._view.failure(error) from error

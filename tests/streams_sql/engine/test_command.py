@@ -1,0 +1,43 @@
+"""Commands as records of the topic."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from streams_sql.engine.command import VERSION, Command, UnknownCommand
+
+WHOLE = Command(
+    "CREATE STREAM X AS SELECT * FROM S;",
+    {"auto.offset.reset": "latest"},
+    {"value": "`A` INTEGER"},
+    query_id="CSAS_X_1",
+    lowering=7,
+    slots=3,
+    positions='{"s": {"id": "abc", "offsets": {"0": 12}}}',
+    why_batches="it keeps state",
+)
+
+
+@pytest.mark.parametrize("command", [WHOLE, Command("DROP STREAM X;")], ids=["whole", "bare"])
+def test_a_command_comes_back_as_it_was(command: Command) -> None:
+    assert Command.decode(command.encode()) == command
+
+
+def test_what_is_not_there_is_not_written() -> None:
+    assert orjson.loads(Command("DROP STREAM X;").encode()) == {"version": VERSION, "statement": "DROP STREAM X;"}
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b"{", "it is no JSON"),
+        (b"[]", "it has version None"),
+        (b'{"version":2,"statement":"x"}', "it has version 2, and this server reads versions up to 1"),
+        (b'{"version":1}', "its statement is None"),
+        (b'{"version":1,"statement":"x","properties":{"a":1}}', "its properties are"),
+    ],
+)
+def test_what_this_server_cannot_read_is_told(raw: bytes, reason: str) -> None:
+    with pytest.raises(UnknownCommand, match=reason):
+        Command.decode(raw)

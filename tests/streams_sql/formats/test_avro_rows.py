@@ -1,0 +1,161 @@
+"""Functions that are written out for plain Avro records do what the kernel's codec does, or leave it to that."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from barnabas.kernel.serdes.avro import AvroCodec
+from barnabas.kernel.serdes.avro_types import parse_types
+from barnabas.kernel.serdes.serdes_error import SerdesError
+from streams_sql.formats.avro_reading import read_avro_schema
+from streams_sql.formats.avro_rows import plain_reader, plain_writer
+from streams_sql.formats.avro_writing import avro_row_writer
+from streams_sql.formats.written import row_reader
+from streams_sql.sources import Column
+from streams_sql.sql_types import BIGINT, BOOLEAN, DOUBLE, INTEGER, STRING, TIMESTAMP, SqlType
+
+INTS = st.integers(-(2**31), 2**31 - 1)
+LONGS = st.integers(-(2**63), 2**63 - 1)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
+KINDS: dict[str, tuple[SqlType, st.SearchStrategy[Any]]] = {
+    "boolean": (BOOLEAN, st.booleans()),
+    "int": (INTEGER, INTS),
+    "long": (BIGINT, LONGS),
+    "double": (DOUBLE, st.floats(allow_nan=False)),
+    "string": (STRING, TEXTS),
+}
+
+
+@st.composite
+def records(draw: st.DrawFn) -> tuple[str, list[Column], tuple[Any, ...]]:
+    """A schema, columns in another order than its fields, and a row of them."""
+    fields, columns, row = [], [], []
+    for number, kind in enumerate(draw(st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=8))):
+        form: Any = draw(st.sampled_from([kind, ["null", kind], [kind, "null"], {"type": kind}]))
+        type_, values = KINDS[kind]
+        fields.append({"name": f"F{number}", "type": form})
+        columns.append(Column(f"F{number}", type_))
+        row.append(draw(st.none() | values if isinstance(form, list) else values))
+    order = draw(st.permutations(range(len(fields))))
+    schema = json.dumps({"type": "record", "name": "R", "fields": fields})
+    return schema, [columns[place] for place in order], tuple(row[place] for place in order)
+
+
+@given(records())
+def test_records_are_written_and_read_as_the_codec_does_it(given: tuple[str, list[Column], tuple[Any, ...]]) -> None:
+    schema, columns, row = given
+    kind, part, codec = parse_types(schema), read_avro_schema(schema), AvroCodec(schema)
+    assert part is not None
+    write, read = plain_writer(kind, columns), plain_reader(kind, part, columns)
+    assert write is not None
+    assert read is not None
+    body = codec.encode(avro_row_writer(schema, (), columns)(row))
+    assert write(row) == body
+    assert read(body) == row_reader(part, columns)(codec.decode(body)) == row
+
+
+@given(records(), st.data())
+def test_what_is_broken_is_never_taken_for_a_record(
+    given: tuple[str, list[Column], tuple[Any, ...]], data: st.DataObject
+) -> None:
+    schema, columns, row = given
+    kind, part, codec = parse_types(schema), read_avro_schema(schema), AvroCodec(schema)
+    assert part is not None
+    read = plain_reader(kind, part, columns)
+    assert read is not None
+    body = codec.encode(avro_row_writer(schema, (), columns)(row))
+    broken = data.draw(
+        st.one_of(
+            st.integers(0, len(body)).map(lambda end: body[:end]),
+            st.binary(max_size=3).map(lambda more: body + more),
+            st.binary(max_size=len(body)),
+        )
+    )
+    try:
+        found = read(broken)
+    except (ValueError, IndexError, struct.error):
+        found = None
+    if found is not None:
+        assert repr(found) == repr(row_reader(part, columns)(codec.decode(broken)))
+
+
+def test_floats_that_are_not_finite_are_read() -> None:
+    schema = json.dumps({"type": "record", "name": "R", "fields": [{"name": "F", "type": "double"}]})
+    part = read_avro_schema(schema)
+    assert part is not None
+    read = plain_reader(parse_types(schema), part, [Column("F", DOUBLE)])
+    assert read is not None
+    for value in (math.inf, -math.inf):
+        assert read(struct.pack("<d", value)) == (value,)
+    found = read(struct.pack("<d", math.nan))
+    assert found is not None
+    assert math.isnan(found[0])
+
+
+def test_columns_that_no_field_fills_are_null_and_names_may_be_spelt_otherwise() -> None:
+    fields = [
+        {"name": "a", "type": "string"},
+        {"name": "b", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+    ]
+    schema = json.dumps({"type": "record", "name": "R", "fields": fields})
+    part = read_avro_schema(schema)
+    assert part is not None
+    columns = [Column("B", TIMESTAMP), Column("C", STRING), Column("A", STRING)]
+    read = plain_reader(parse_types(schema), part, columns)
+    assert read is not None
+    assert read(AvroCodec(schema).encode({"a": "x", "b": 7})) == (7, None, "x")
+
+
+@pytest.mark.parametrize(
+    ("form", "type_"),
+    [
+        ("bytes", STRING),
+        ({"type": "array", "items": "int"}, STRING),
+        (["null", "int", "string"], STRING),
+        (["string"], STRING),
+        ({"type": "long", "logicalType": "timestamp-micros"}, TIMESTAMP),
+        ("long", STRING),
+        ({"type": "enum", "name": "E", "symbols": ["A"]}, STRING),
+    ],
+    ids=str,
+)
+def test_what_is_not_plain_is_left_to_the_codec(form: Any, type_: SqlType) -> None:
+    schema = json.dumps({"type": "record", "name": "R", "fields": [{"name": "F", "type": form}]})
+    part = read_avro_schema(schema)
+    assert part is not None
+    try:
+        made = plain_reader(parse_types(schema), part, [Column("F", type_)])
+    except ValueError:
+        made = None
+    assert made is None
+
+
+@pytest.mark.parametrize(
+    ("form", "type_"), [("int", BIGINT), ("float", DOUBLE), (["string"], STRING), ("string", BIGINT)], ids=str
+)
+def test_what_may_not_fit_is_written_by_the_codec(form: Any, type_: SqlType) -> None:
+    schema = json.dumps({"type": "record", "name": "R", "fields": [{"name": "F", "type": form}]})
+    assert plain_writer(parse_types(schema), [Column("F", type_)]) is None
+
+
+def test_a_field_that_no_column_fills_is_left_to_the_codec() -> None:
+    fields = [{"name": "F", "type": "int"}, {"name": "G", "type": "int", "default": 1}]
+    schema = json.dumps({"type": "record", "name": "R", "fields": fields})
+    assert plain_writer(parse_types(schema), [Column("F", INTEGER)]) is None
+
+
+def test_null_where_none_may_be_is_an_error() -> None:
+    schema = json.dumps({"type": "record", "name": "R", "fields": [{"name": "F", "type": "string"}]})
+    write = plain_writer(parse_types(schema), [Column("F", STRING)])
+    assert write is not None
+    with pytest.raises(AttributeError):
+        write((None,))
+    with pytest.raises(SerdesError):
+        AvroCodec(schema).encode({"F": None})

@@ -1,0 +1,360 @@
+"""Statements over HTTP: what each kind answers, member by member as clients of ksqlDB read it, and what is told of failures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from streams_sql.engine.answers import (
+    Answer,
+    Answered,
+    Changed,
+    Done,
+    FunctionDescribed,
+    FunctionsListed,
+    PropertiesListed,
+    Property,
+    PushEnded,
+    PushStatus,
+    QueriesListed,
+    QueryDescribed,
+    QueryStatus,
+    SourceDescribed,
+    SourcesListed,
+    Topic,
+    TopicsListed,
+    TypesListed,
+    VariablesListed,
+    Warned,
+)
+from streams_sql.engine.failures import NeedsQueryEndpoint, StatementFailed
+from streams_sql.formats.registered import RegistryNotConfigured
+from streams_sql.functions.library import LIBRARY
+from streams_sql.language.problem import SqlProblem
+from streams_sql.language.statements import Kind
+from streams_sql.sources import Column
+from streams_sql.sql_types import BIGINT, INTEGER
+from tests.streams_sql.http.conftest import Stage
+from tests.streams_sql.http.sample_sources import COUNTS, ORDERS, STATUS
+
+KSQL_JSON = "application/vnd.ksql.v1+json"
+
+RUNNING = {
+    "queryString": "CREATE TABLE COUNTS AS …;",
+    "sinks": ["COUNTS"],
+    "sinkKafkaTopics": ["COUNTS"],
+    "id": "CTAS_COUNTS_2",
+    "statusCount": {"RUNNING": 1},
+    "queryType": "PERSISTENT",
+    "state": "RUNNING",
+}
+
+
+def plain(type_: str) -> dict[str, Any]:
+    return {"type": type_, "fields": None, "memberSchema": None}
+
+
+ID_FIELD = {"name": "ID", "schema": plain("INTEGER"), "type": "KEY"}
+N_FIELD = {"name": "N", "schema": plain("BIGINT")}
+ORDERS_FIELDS = [
+    ID_FIELD,
+    {"name": "PRICE", "schema": {**plain("DECIMAL"), "parameters": {"precision": 6, "scale": 2}}},
+    {
+        "name": "ADDRESS",
+        "schema": {
+            "type": "STRUCT",
+            "fields": [
+                {"name": "CITY", "schema": plain("STRING")},
+                {"name": "CODES", "schema": {**plain("ARRAY"), "memberSchema": plain("INTEGER")}},
+            ],
+            "memberSchema": None,
+        },
+    },
+    {
+        "name": "H",
+        "schema": {
+            **plain("ARRAY"),
+            "memberSchema": {
+                "type": "STRUCT",
+                "fields": [
+                    {"name": "KEY", "schema": plain("STRING")},
+                    {"name": "VALUE", "schema": plain("BYTES")},
+                ],
+                "memberSchema": None,
+            },
+        },
+        "type": "HEADER",
+    },
+    {"name": "TRACE", "schema": plain("BYTES"), "type": "HEADER", "headerKey": "trace"},
+]
+
+
+def entity(stage: Stage, answer: Answer) -> dict[str, Any]:
+    """What one statement is answered with, without what all have."""
+    stage.engine.answers = [Answered("SHOW IT;", answer)]
+    (found,) = stage.post("/ksql", {"ksql": "SHOW IT;"}).json
+    assert found.pop("statementText") == "SHOW IT;"
+    assert found.pop("warnings") == []
+    assert isinstance(found, dict)
+    return found
+
+
+# --- what statements answer ---
+
+
+def test_a_change_tells_its_id_its_status_and_its_position(stage: Stage) -> None:
+    changed = Changed(
+        ("table", "COUNTS"), "create", "Created query with ID CTAS_COUNTS_2", 2, "CTAS_COUNTS_2", ("slow",)
+    )
+    stage.engine.answers = [Answered("CREATE TABLE COUNTS AS …;", changed), Answered("SET 'a'='b';", Done())]
+    answer = stage.post("/ksql", {"ksql": "CREATE TABLE COUNTS AS …; SET 'a'='b';"})
+    assert answer.headers["content-type"] == KSQL_JSON
+    assert answer.json == [
+        {
+            "@type": "currentStatus",
+            "statementText": "CREATE TABLE COUNTS AS …;",
+            "commandId": "table/COUNTS/create",
+            "commandStatus": {
+                "status": "SUCCESS",
+                "message": "Created query with ID CTAS_COUNTS_2",
+                "queryId": "CTAS_COUNTS_2",
+            },
+            "commandSequenceNumber": 2,
+            "warnings": [{"message": "slow"}],
+        }
+    ]
+
+
+def test_what_was_there_already_is_a_warning(stage: Stage) -> None:
+    """Java's client takes it for success by the beginning of the message."""
+    message = "Cannot add stream 'S': A stream with the same name already exists"
+    assert entity(stage, Warned(message)) == {"@type": "warning_entity", "message": message}
+
+
+def test_the_end_of_a_push_query(stage: Stage) -> None:
+    assert entity(stage, PushEnded("transient_S_1")) == {
+        "@type": "terminate_query",
+        "queryId": "transient_S_1",
+        "wasTerminated": True,
+    }
+
+
+def test_lists_of_sources(stage: Stage) -> None:
+    assert entity(stage, SourcesListed(Kind.STREAM, (ORDERS,))) == {
+        "@type": "streams",
+        "streams": [
+            {
+                "type": "STREAM",
+                "name": "ORDERS",
+                "topic": "orders",
+                "keyFormat": "KAFKA",
+                "valueFormat": "JSON",
+                "isWindowed": False,
+            }
+        ],
+    }
+    tables = entity(stage, SourcesListed(Kind.TABLE, (COUNTS,)))
+    assert tables["@type"] == "tables"
+    assert tables["tables"][0]["isWindowed"] is True
+    described = SourceDescribed(COUNTS, (), (STATUS,), is_extended=True)
+    extended = entity(stage, SourcesListed(Kind.TABLE, (COUNTS,), (described,), is_extended=True))
+    assert extended["@type"] == "source_descriptions"
+    assert extended["sourceDescriptions"][0]["name"] == "COUNTS"
+
+
+def test_lists_of_queries(stage: Stage) -> None:
+    push = PushStatus("transient_ORDERS_1", "SELECT * FROM ORDERS EMIT CHANGES;")
+    assert entity(stage, QueriesListed((STATUS,), (push,))) == {
+        "@type": "queries",
+        "queries": [
+            RUNNING,
+            {
+                "queryString": "SELECT * FROM ORDERS EMIT CHANGES;",
+                "sinks": [],
+                "sinkKafkaTopics": [],
+                "id": "transient_ORDERS_1",
+                "statusCount": {"RUNNING": 1},
+                "queryType": "PUSH",
+                "state": "RUNNING",
+            },
+        ],
+    }
+    described = QueryDescribed("Q", "…", (), frozenset(), (), (), "plan")
+    extended = entity(stage, QueriesListed((STATUS,), (), (described,), is_extended=True))
+    assert extended["@type"] == "query_descriptions"
+    assert [query["id"] for query in extended["queryDescriptions"]] == ["Q"]
+
+
+@pytest.mark.parametrize(
+    ("state", "told"), [("STARTING", "RUNNING"), ("PAUSED", "PAUSED"), ("ERROR", "ERROR"), ("UNRESPONSIVE",) * 2]
+)
+def test_states_are_those_that_clients_know(stage: Stage, state: str, told: str) -> None:
+    (query,) = entity(stage, QueriesListed((QueryStatus("Q", "…", COUNTS, state),)))["queries"]
+    assert (query["state"], query["statusCount"]) == (told, {told: 1})
+
+
+def test_a_source_is_described_with_its_columns(stage: Stage) -> None:
+    found = entity(stage, SourceDescribed(ORDERS, (STATUS,), ()))
+    assert found["@type"] == "sourceDescription"
+    assert found["sourceDescription"] == {
+        "name": "ORDERS",
+        "windowType": None,
+        "readQueries": [RUNNING],
+        "writeQueries": [],
+        "fields": ORDERS_FIELDS,
+        "type": "STREAM",
+        "timestamp": "AT",
+        "statistics": "",
+        "errorStats": "",
+        "extended": False,
+        "keyFormat": "KAFKA",
+        "valueFormat": "JSON",
+        "topic": "orders",
+        "partitions": 0,
+        "replication": 0,
+        "statement": "CREATE STREAM ORDERS …;",
+        "queryOffsetSummaries": [],
+        "sourceConstraints": [],
+        "clusterStatistics": [],
+        "clusterErrorStats": [],
+    }
+
+
+def test_a_windowed_table_is_described_at_length(stage: Stage) -> None:
+    described = SourceDescribed(COUNTS, (), (STATUS,), is_extended=True, partitions=4, replicas=3, statistics="lag: 0")
+    found = entity(stage, described)["sourceDescription"]
+    assert found["windowType"] == "TUMBLING"
+    assert (found["partitions"], found["replication"], found["extended"]) == (4, 3, True)
+    assert found["statistics"] == "lag: 0"
+    assert found["writeQueries"] == [RUNNING]
+
+
+def test_a_query_is_described_with_both_plans(stage: Stage) -> None:
+    described = QueryDescribed(
+        id="CTAS_COUNTS_2",
+        statement="CREATE TABLE COUNTS AS …;",
+        columns=(Column("ID", INTEGER), Column("N", BIGINT)),
+        key=frozenset({"ID"}),
+        sources=("ORDERS",),
+        sinks=("COUNTS",),
+        plan="our plan",
+        topology="Spark's plan",
+        state="ERROR",
+        window="TUMBLING",
+        properties={"auto.offset.reset": "earliest"},
+        errors=("no such topic",),
+    )
+    found = entity(stage, described)
+    assert found["@type"] == "queryDescription"
+    assert found["queryDescription"] == {
+        "id": "CTAS_COUNTS_2",
+        "statementText": "CREATE TABLE COUNTS AS …;",
+        "windowType": "TUMBLING",
+        "fields": [ID_FIELD, N_FIELD],
+        "sources": ["ORDERS"],
+        "sinks": ["COUNTS"],
+        "topology": "Spark's plan",
+        "executionPlan": "our plan",
+        "overriddenProperties": {"auto.offset.reset": "earliest"},
+        "ksqlHostQueryStatus": {"127.0.0.1:8088": "ERROR"},
+        "queryType": "PERSISTENT",
+        "queryErrors": [{"timestamp": 0, "errorMessage": "no such topic", "type": "UNKNOWN"}],
+        "tasksMetadata": [],
+        "consumerGroupId": "",
+        "state": "ERROR",
+    }
+
+
+def test_lists_of_topics(stage: Stage) -> None:
+    topic = Topic("orders", (3, 3), consumers=4, groups=2)
+    assert entity(stage, TopicsListed((topic,))) == {
+        "@type": "kafka_topics",
+        "topics": [{"name": "orders", "replicaInfo": [3, 3]}],
+    }
+    assert entity(stage, TopicsListed((topic,), is_extended=True)) == {
+        "@type": "kafka_topics_extended",
+        "topics": [{"name": "orders", "replicaInfo": [3, 3], "consumerCount": 4, "consumerGroupCount": 2}],
+    }
+
+
+def test_functions(stage: Stage) -> None:
+    names = ("COUNT", "EXPLODE", "UCASE")
+    functions = tuple(found for name in names if (found := LIBRARY.find(name)) is not None)
+    listed = entity(stage, FunctionsListed(functions))
+    assert listed["@type"] == "function_names"
+    assert [(each["name"], each["type"]) for each in listed["functions"]] == [
+        ("COUNT", "AGGREGATE"),
+        ("EXPLODE", "TABLE"),
+        ("UCASE", "SCALAR"),
+    ]
+    assert set(listed["functions"][0]) == {"name", "type", "category"}
+    described = entity(stage, FunctionDescribed(functions[2]))
+    assert set(described) == {"@type", "name", "description", "author", "version", "path", "functions", "type"}
+    assert described["@type"] == "describe_function"
+    (overload,) = described["functions"]
+    assert set(overload) == {"arguments", "returnType", "description"}
+    assert overload["returnType"] == "STRING"
+    assert [(each["type"], each["isVariadic"]) for each in overload["arguments"]] == [("STRING", False)]
+
+
+def test_properties_variables_and_types(stage: Stage) -> None:
+    properties = (
+        Property("auto.offset.reset", "earliest", is_overridden=True, is_editable=True),
+        Property("ksql.service.id", "default_", is_default=True),
+    )
+    assert entity(stage, PropertiesListed(properties)) == {
+        "@type": "properties",
+        "properties": [
+            {"name": "auto.offset.reset", "scope": "KSQL", "value": "earliest", "editable": True, "level": "QUERY"},
+            {"name": "ksql.service.id", "scope": "KSQL", "value": "default_", "editable": False, "level": "SERVER"},
+        ],
+        "overwrittenProperties": ["auto.offset.reset"],
+        "defaultProperties": ["ksql.service.id"],
+    }
+    assert entity(stage, VariablesListed({"v": "1"})) == {
+        "@type": "variables",
+        "variables": [{"name": "v", "value": "1"}],
+    }
+    assert entity(stage, TypesListed({})) == {"@type": "type_list", "types": {}}
+
+
+# --- failures ---
+
+
+def test_statements_before_one_that_fails_are_told(stage: Stage) -> None:
+    done = Answered("CREATE STREAM A …;", Changed(("stream", "A"), "create", "Stream created", 1))
+    stage.engine.failure = StatementFailed("DROP STREAM B;", SqlProblem("Source B does not exist."), [done])
+    answer = stage.post("/ksql", {"ksql": "CREATE STREAM A …; DROP STREAM B;"})
+    assert answer.status == 400
+    assert answer.json["@type"] == "statement_error"
+    assert (answer.json["error_code"], answer.json["message"]) == (40001, "Source B does not exist.")
+    assert answer.json["statementText"] == "DROP STREAM B;"
+    assert [each["commandId"] for each in answer.json["entities"]] == ["stream/A/create"]
+
+
+@pytest.mark.parametrize(
+    ("problem", "status", "code"),
+    [
+        (NeedsQueryEndpoint("Send it to /query."), 400, 40002),
+        (RegistryNotConfigured("The format AVRO needs a schema registry."), 428, 42801),
+    ],
+    ids=str,
+)
+def test_some_failures_have_codes_of_their_own(stage: Stage, problem: SqlProblem, status: int, code: int) -> None:
+    stage.engine.failure = StatementFailed("X;", problem)
+    answer = stage.post("/ksql", {"ksql": "X;"})
+    assert (answer.status, answer.json["error_code"]) == (status, code)
+
+
+def test_a_request_that_comes_after_a_change_waits_for_it(stage: Stage) -> None:
+    assert stage.post("/ksql", {"ksql": "SHOW IT;", "commandSequenceNumber": 7}).status == 200
+    late = stage.post("/ksql", {"ksql": "SHOW IT;", "commandSequenceNumber": 8})
+    assert (late.status, late.json["error_code"]) == (503, 50301)
+    assert stage.engine.reached == [7, 8]
+
+
+def test_statements_need_a_type_that_there_is(stage: Stage) -> None:
+    assert stage.post("/ksql", {"ksql": "SHOW IT;"}, accept="text/html").status == 406
+    answer = stage.post("/ksql", {"ksql": "SHOW IT;"}, accept="application/json")
+    assert answer.headers["content-type"] == "application/json"
