@@ -4,9 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # The programs among the modules of benchmarks/.
-BENCHMARKS := broker registry rest
+BENCHMARKS := broker registry rest connect sql
 
-.PHONY: help up test check lint types tidy provision bench clean
+.PHONY: help up test check lint types tidy spark provision bench clean
 
 help:
 	@echo "make up      start the platform (data in ./barnabas-data; Ctrl-C stops it)"
@@ -15,11 +15,16 @@ help:
 	@echo "make bench   every benchmark, ours beside the peer"
 	@echo "make clean   remove what make built; data stays"
 
-up: $(VENV)/installed
+up: spark
 	$(BIN)/barnabas up
 
+# Java and the jars of Spark's Kafka connector, where they are missing.
+spark: $(VENV)/installed
+	$(BIN)/python -m deploy.spark
+
+# Two workers: much of the suite waits for other processes. A file stays with one of them, since its tests share what is started.
 test: lint types provision
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 check: lint types tidy
 

@@ -168,4 +168,50 @@ REST = Service(
     registry_setting="schema.registry.url",
 )
 
-SERVICES: Mapping[str, Service] = {service.name: service for service in (BROKER, REGISTRY, REST)}
+CONNECT = Service(
+    name="connect",
+    summary="the worker of connectors",
+    catalogue_at="connect.settings:CONNECT_CATALOGUE",
+    run_at="connect.main:run",
+    image_prefix="CONNECT_",
+    packages=(
+        "confluent_kafka",
+        "google.protobuf",
+        "granian",
+        "httpx",
+        "jsonschema_rs",
+        "orjson",
+        "re2",
+        "sqlalchemy",
+        "starlette",
+    ),
+    broker_setting="bootstrap.servers",
+    registry_setting="schema.registry.url",
+)
+
+SQL = Service(
+    name="sql",
+    summary="SQL over topics",
+    catalogue_at="streams_sql.settings:SQL_CATALOGUE",
+    run_at="streams_sql.main:run",
+    folder_settings=("sql.data.dir",),
+    image_prefix="KSQL_",
+    packages=(
+        "confluent_kafka",
+        "google.protobuf",
+        "granian",
+        "httpx",
+        "jsonschema_rs",
+        "orjson",
+        "pandas",
+        "pyarrow",
+        "pyspark",
+        "re2",
+        "sqlglot",
+        "starlette",
+    ),
+    broker_setting="bootstrap.servers",
+    registry_setting="ksql.schema.registry.url",
+)
+
+SERVICES: Mapping[str, Service] = {service.name: service for service in (BROKER, REGISTRY, REST, CONNECT, SQL)}

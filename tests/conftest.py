@@ -11,6 +11,8 @@ import hypothesis
 import pytest
 
 from tests.broker import QUICK_GROUPS, BarnabasBroker, BrokerProcess
+from tests.connect_service import ConnectProcess
+from tests.databases import DatabaseProcess, MariaDb, Postgres
 from tests.oracle import ApacheKafka
 from tests.ports import free_port
 from tests.provision import jars
@@ -18,6 +20,7 @@ from tests.provision import java as java_runtime
 from tests.registry import RegistryProcess
 from tests.rest import RestProcess
 from tests.service_process import ServiceProcess
+from tests.sql_service import SqlProcess
 
 BROKERS = ("ours", "kafka")
 TOPIC_NAME_CHARACTERS = 180
@@ -27,6 +30,7 @@ hypothesis.settings.register_profile("house", deadline=None)
 hypothesis.settings.load_profile("house")
 
 Service = TypeVar("Service", bound=ServiceProcess)
+DatabaseT = TypeVar("DatabaseT", bound=DatabaseProcess)
 StartBroker = Callable[..., BarnabasBroker]
 
 
@@ -66,6 +70,14 @@ def spark_jars(java: Path) -> Path:
     """The folder with the jars of Spark's Kafka connector."""
     os.environ.setdefault("JAVA_HOME", str(java.parent.parent))
     return _provide(jars.SPARK)
+
+
+@pytest.fixture(params=["barnabas", "apache_kafka"])
+def kafka(request: pytest.FixtureRequest) -> BrokerProcess:
+    """Each broker that a service must work on, one after the other. Tests share them and must not stop them."""
+    found = request.getfixturevalue(request.param)
+    assert isinstance(found, BrokerProcess)
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -121,6 +133,42 @@ def rest_on_kafka_url(
 
 
 @pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL server. Tests share it: each makes databases of its own, and none stops it."""
+    yield from _serving(Postgres)
+
+
+@pytest.fixture(scope="session")
+def mariadb() -> Iterator[MariaDb]:
+    """The same with MariaDB."""
+    yield from _serving(MariaDb)
+
+
+@pytest.fixture(scope="session")
+def connect_service(
+    barnabas: BarnabasBroker, registry: RegistryProcess, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ConnectProcess]:
+    """Our worker of connectors on our broker and our registry. Tests share it: each takes connectors and topics of its own."""
+    settings = {"schema.registry.url": registry.url}
+    yield from _running(
+        ConnectProcess(tmp_path_factory.mktemp("connect"), barnabas.address, "connect", settings=settings)
+    )
+
+
+@pytest.fixture(scope="session")
+def connect_url(connect_service: ConnectProcess) -> str:
+    return connect_service.url
+
+
+@pytest.fixture(scope="session")
+def sql_service(
+    barnabas: BarnabasBroker, registry: RegistryProcess, spark_jars: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SqlProcess]:
+    """Our SQL server on our broker and our registry. Tests share it: each takes topics, streams and tables of its own."""
+    yield from _running(SqlProcess(tmp_path_factory.mktemp("sql"), barnabas.address, registry.url))
+
+
+@pytest.fixture(scope="session")
 def broker(request: pytest.FixtureRequest) -> BrokerProcess:
     """The broker under test: ours, or Apache Kafka with `--broker kafka`. Tests share it and must not stop it."""
     found = request.getfixturevalue({"ours": "barnabas", "kafka": "apache_kafka"}[request.param])
@@ -166,6 +214,16 @@ def _provide(wanted: jars.JarSet) -> Path:
         return jars.provide(wanted)
     except jars.JarError as error:
         pytest.skip(str(error))
+
+
+def _serving(database: type[DatabaseT]) -> Iterator[DatabaseT]:
+    programs = database.server.find()
+    if programs is None:
+        pytest.skip(database.server.advice)
+    process = database(programs)
+    process.start()
+    yield process
+    process.remove()
 
 
 def _running(service: Service) -> Iterator[Service]:

@@ -12,13 +12,19 @@ import pytest
 
 from tests.broker import BarnabasBroker
 from tests.registry import RegistryProcess
+from tests.sql_service import SqlProcess
+from tests.waiting import wait_for
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 ADDRESS = "127.0.0.1:9092"
 REGISTRY = "http://127.0.0.1:8081"
 REST = "http://127.0.0.1:8082"
+CONNECT = "http://127.0.0.1:8083"
+SQL = "http://127.0.0.1:8088"
 EXAMPLE_DEADLINE_S = 20
 """Far less than a client waits for a coordinator that does not come."""
+SPARK_DEADLINE_S = 240
+"""Where Spark has to start first."""
 
 
 def blocks(language: str) -> list[str]:
@@ -86,24 +92,93 @@ def test_the_examples_of_schemas(barnabas: BarnabasBroker, registry: RegistryPro
     assert (tmp_path / "backup.jsonl").read_text().count("users-value") >= 1
 
 
+def section(title: str) -> str:
+    """The commands of one section, as somebody types them one after the other."""
+    text = README.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    return "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
+
+
 def test_the_examples_over_http(rest_url: str) -> None:
     if shutil.which("curl") is None:
         pytest.skip("curl is not installed")
-    produce, stream = (block for block in blocks("sh") if "127.0.0.1:8082" in block)
-    printed = []
-    for example in (produce, stream):
+    done = subprocess.run(
+        ["bash", "-e"],
+        input=section("Over HTTP").replace(REST, rest_url),
+        capture_output=True,
+        text=True,
+        timeout=EXAMPLE_DEADLINE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert '"offsets":[{"partition":' in done.stdout
+    # Read without a consumer, by a consumer, as an event, and as a line.
+    assert done.stdout.count("nail") >= 4
+    assert '"celsius":21' in done.stdout
+    assert done.stdout.count('"error_code":200') == 3
+    assert '"failures":[{"id":"2"' in done.stdout
+
+
+def test_the_examples_of_connectors(connect_url: str, tmp_path: Path) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("curl is not installed")
+    typed, moment, _ = section("Connectors").partition("cat orders.txt")
+    assert moment
+    done = subprocess.run(
+        ["bash", "-e"],
+        input=typed.replace(CONNECT, connect_url),
+        capture_output=True,
+        text=True,
+        timeout=EXAMPLE_DEADLINE_S,
+        cwd=tmp_path,
+        env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "CONNECT_URL": connect_url},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    file = tmp_path / "orders.txt"
+    wait_for(lambda: file.exists() and file.read_text().count("\n") == 2, "the rows")
+    assert file.read_text() == '{"id":1,"item":"nail","price":0.1}\n{"id":2,"item":"hammer","price":12.5}\n'
+
+
+@pytest.mark.timeout(SPARK_DEADLINE_S)
+def test_the_examples_of_sql(sql_service: SqlProcess, tmp_path: Path) -> None:
+    """What people type before Spark is up, what they ask then, and what they do from Python."""
+    if shutil.which("curl") is None:
+        pytest.skip("curl is not installed")
+
+    def run(words: list[str], text: str) -> str:
         done = subprocess.run(
-            ["bash", "-e"],
-            input=example.replace(REST, rest_url),
+            words,
+            input=text.replace(SQL, sql_service.url),
             capture_output=True,
             text=True,
             timeout=EXAMPLE_DEADLINE_S,
+            cwd=tmp_path,
+            env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "KSQL_URL": sql_service.url},
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        printed.append(done.stdout)
-    assert '"offsets":[{"partition":' in printed[0]
-    assert all("nail" in text for text in printed)
+        return done.stdout
+
+    begin, later, rest = section("SQL over topics").partition('barnabas sql "SELECT * FROM turnover')
+    assert later
+    printed = run(["bash", "-e"], begin)
+    assert [line.split() for line in printed.splitlines()[2:4]] == [["1", "nail", "0.1"], ["3", "nail", "0.2"]]
+    assert printed.count("Created query with ID ") == 3
+    assert "MAX(`PRICE`)" in printed
+    sql_service.wait_for_rows("SELECT item, sold FROM turnover;", [["hammer", 1], ["nail", 2]])
+    sql_service.wait_for_rows("SELECT item, sold FROM per_hour;", [["hammer", 1], ["nail", 2]])
+    printed = run(["bash", "-e"], later + rest)
+    assert re.search(r"^nail +2 +0\.30*4?$", printed, re.MULTILINE)
+    assert '{"ITEM":"hammer","TOTAL":12.5}\n' in printed
+    assert '["hammer",1,12.5]\n' in printed
+    (example,) = [block for block in blocks("python") if "streams_sql.client" in block]
+    printed = run([sys.executable, "-"], example)
+    assert "saw" in printed
+    assert printed.endswith("nail 0.3\n")
+    names = "dear", "turnover", "per_hour", "sales"
+    sql_service.execute(
+        "".join([f"DROP {'TABLE' if name in names[1:3] else 'STREAM'} {name} DELETE TOPIC;" for name in names])
+    )
 
 
 def test_the_kcat_example(broker_address: str) -> None:

@@ -1,10 +1,5 @@
 """The folder in which what was fetched for the tests is kept between runs."""
 
-from __future__ import annotations
+from streams_sql.spark.cache import cache_root
 
-import os
-from pathlib import Path
-
-
-def cache_root() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "barnabas"
+__all__ = ["cache_root"]

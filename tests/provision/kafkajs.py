@@ -4,7 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from tests.provision import debian
+from deploy import debian
 from tests.provision.cache import cache_root
 
 PACKAGE = "kafkajs@2.2.4"

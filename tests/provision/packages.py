@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 
-from tests.provision import debian
+from deploy import debian
 
 # The program, and the Debian package that has it.
 PROGRAMS = {"kcat": "kcat"}

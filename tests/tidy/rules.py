@@ -18,14 +18,14 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "barnabas.wire": (),
     "core_broker": ("barnabas.kernel", "barnabas.wire"),
     "schema_registry": ("barnabas.kernel", "barnabas.wire"),
-    "rest_proxy": ("barnabas.kernel",),
+    "rest_proxy": ("barnabas.kernel", "barnabas.wire"),
     "connect": ("barnabas.kernel", "barnabas.wire"),
     "streams_sql": ("barnabas.kernel", "barnabas.wire"),
 }
 # Programs that speak to people on standard output.
 PRINTING_FOLDERS = ("barnabas/cli", "core_broker/tools", "benchmarks", "deploy", "tests/provision")
 # A library that is whole whether or not a service uses all of it already: here a test is use enough.
-LIBRARY_FOLDERS = ("barnabas/wire",)
+LIBRARY_FOLDERS = ("barnabas/wire", "connect/compliance")
 # The rules and their samples must spell out what they forbid.
 RULE_FILES = ("tests/tidy/rules.py", "tests/test_tidy.py")
 

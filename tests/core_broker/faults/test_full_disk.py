@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,42 +14,17 @@ from tests.core_broker.broker_client import records, values
 from tests.core_broker.faults.admin_client import AdminClient
 from tests.core_broker.faults.ledger import Ledger, Place
 from tests.ports import free_port
+from tests.small_disk import SmallDisk, mounted
 
 DISK_BYTES = 4 * 1024 * 1024
 MANY_PARTITIONS = 300  # whose records do not fit into what is left of the metadata log's last page
 EXIT_FAILURE = 1
 
 
-class SmallDisk:
-    """A file system in memory that can be filled to the last byte."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._ballast = path / ".ballast"
-
-    def fill(self) -> None:
-        with self._ballast.open("ab", buffering=0) as file:
-            for size in (1 << 16, 1 << 12):
-                with suppress(OSError):
-                    while True:
-                        file.write(bytes(size))
-
-    def make_room(self) -> None:
-        self._ballast.unlink()
-
-
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a small file system")
-    path = tmp_path / "disk"
-    path.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(path)]
-    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
-    if mounted.returncode != 0:
-        pytest.skip(f"cannot mount a small file system: {mounted.stderr.strip()}")
-    yield SmallDisk(path)
-    subprocess.run(["umount", str(path)], check=True)
+    with mounted(tmp_path / "disk", DISK_BYTES) as disk:
+        yield disk
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def numbered(value: bytes, sequence: int) -> bytearray:
     return build_batch(records(value), producer_id=3, producer_epoch=0, base_sequence=sequence)
 
 
-@pytest.mark.parametrize(("durability", "seed"), [("durable", SEED), ("relaxed", 7)])
+@pytest.mark.parametrize(("durability", "seed"), [("durable", SEED), ("relaxed", 7)], ids=["durable", "relaxed"])
 def test_nothing_that_was_acknowledged_is_lost_by_kills(start_broker: StartBroker, durability: str, seed: int) -> None:
     broker = start_broker(durability=durability)
     random, ledger = Random(seed), Ledger()

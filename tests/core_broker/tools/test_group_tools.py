@@ -85,6 +85,7 @@ def test_ours_shows_members_as_kafkas_tool_does(line: str, live_groups: str, jav
             "forbidden while the consumer group is actively subscribed",
         ),
     ],
+    ids=["reset", "delete", "delete-offsets"],
 )
 def test_groups_with_members_are_left_alone(
     arguments: str, expected: str, live_groups: str, capsys: pytest.CaptureFixture[str]
