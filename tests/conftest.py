@@ -1,11 +1,13 @@
 """What tests of several rooms share: brokers as processes, Java, jars and topic names."""
 
+from __future__ import annotations
+
 import os
 import re
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import hypothesis
 import pytest
@@ -20,7 +22,10 @@ from tests.provision import java as java_runtime
 from tests.registry import RegistryProcess
 from tests.rest import RestProcess
 from tests.service_process import ServiceProcess
-from tests.sql_service import SqlProcess
+from tests.sql_service import QUICK_JAVA, SqlProcess
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 BROKERS = ("ours", "kafka")
 TOPIC_NAME_CHARACTERS = 180
@@ -70,6 +75,18 @@ def spark_jars(java: Path) -> Path:
     """The folder with the jars of Spark's Kafka connector."""
     os.environ.setdefault("JAVA_HOME", str(java.parent.parent))
     return _provide(jars.SPARK)
+
+
+@pytest.fixture(scope="session")
+def spark(spark_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """Spark in this process, as the driver process has it. Tests share it, since a process can have one alone."""
+    from streams_sql.spark.session import open_session  # it takes a second, which tests without Spark need not wait
+
+    folder = str(tmp_path_factory.mktemp("spark"))
+    settings = {"spark.log.level": "OFF", "spark.local.dir": folder, "spark.driver.extraJavaOptions": QUICK_JAVA}
+    session = open_session("local[4]", settings)
+    yield session
+    session.stop()
 
 
 @pytest.fixture(params=["barnabas", "apache_kafka"])

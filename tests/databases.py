@@ -149,13 +149,17 @@ class MariaDb(DatabaseProcess):
 
     def set_up_command(self) -> list[str]:
         choice = ["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]
-        return self.server.as_user(["mariadb-install-db", *choice, f"--datadir={self.data_dir}", *_QUICK])
+        return self.server.as_user(["mariadb-install-db", *choice, *self._folders(), *_QUICK])
 
     def command(self) -> list[str]:
-        where = [f"--datadir={self.data_dir}", f"--port={self.port}", f"--bind-address={HOST}"]
+        where = [*self._folders(), f"--port={self.port}", f"--bind-address={HOST}"]
         files = [f"--socket={self.home / 'socket'}", f"--pid-file={self.home / 'pid'}"]
         program = [str(self._programs / "mariadbd"), "--no-defaults", "--local-infile=1", "--skip-name-resolve"]
         return self.server.as_user([*program, *where, *files, *_QUICK])
+
+    def _folders(self) -> list[str]:
+        # A server that starts removes the temporary tables of others from the folder that it is given for its own.
+        return [f"--datadir={self.data_dir}", f"--tmpdir={self.home}"]
 
     @property
     def administration_url(self) -> str:

@@ -1,41 +1,14 @@
 """Spark's Kafka connector: a topic written and read in batch."""
 
 import json
-import os
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from tests.clients.confluent_client import ConfluentClient, create_topic
 from tests.clients.records import EPOCH_MS, KEEP_FOREVER, numbered
-from tests.provision.jars import SPARK
 
 PARTITIONS = 4
 ROWS = 1000
-
-
-@pytest.fixture(scope="module")
-def spark(spark_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    # State workers run whatever python3 comes first on the path unless told otherwise.
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    jars = ",".join(str(spark_jars / artifact.file_name) for artifact in SPARK.artifacts)
-    session = (
-        SparkSession.builder.master("local[2]")
-        .appName("tests")
-        .config("spark.jars", jars)
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.local.dir", str(tmp_path_factory.mktemp("spark")))
-        .config("spark.sql.shuffle.partitions", "2")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
 
 
 def test_a_batch_is_written_and_read_back(broker_address: str, spark: SparkSession, topic: str) -> None:

@@ -240,6 +240,10 @@ def broken_server(*pieces: bytes) -> Iterator[str]:
             connection.recv(65_536)
             for piece in pieces:
                 connection.sendall(piece)
+            connection.shutdown(socket.SHUT_WR)
+            # Closed with something unread, it would be reset, and the client would not see what was sent.
+            while connection.recv(65_536):
+                pass
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=serve)

@@ -27,9 +27,11 @@ from tests.waiting import wait_for, wait_for_async
 TEST_DEADLINE_S = 600
 DEADLINE_S = 120.0
 KILLS = 1
+LOOKS = 200
+"""At the transactions, before more is written."""
 PARTITIONS = 3
 RECORDS = 10_000
-"""Between two kills: enough for transactions that can be seen while they are open."""
+"""Written at a time, again and again until a transaction is seen while it is open."""
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 USERS = ("anna", "bob", "carl")
 
@@ -114,9 +116,7 @@ async def survive_kills(topics: Topics, folder: Path) -> None:
     try:
         await runner.told.next(Ready)
         for _ in range(KILLS):
-            topics.write(runner.topic, orders(written))
-            written += RECORDS
-            await until(runner.rows.is_open, "an open transaction")
+            written = await write_until_open(topics, runner, written)
             os.kill(java_of(os.getpid()), signal.SIGKILL)
             await runner.told.next(Ready)
         await until(lambda: runner.is_whole(written), "all results")
@@ -127,6 +127,17 @@ async def survive_kills(topics: Topics, folder: Path) -> None:
         numbers = runner.numbers(user)
         # A batch that is written twice would tell the same number twice.
         assert numbers == sorted(set(numbers))
+
+
+async def write_until_open(topics: Topics, runner: Runner, written: int) -> int:
+    """Write until a transaction is open, and return how many records there are now."""
+    async with asyncio.timeout(DEADLINE_S):
+        while True:
+            await asyncio.to_thread(topics.write, runner.topic, orders(written))
+            written += RECORDS
+            for _ in range(LOOKS):
+                if await asyncio.to_thread(runner.rows.is_open):
+                    return written
 
 
 async def until(condition: Callable[[], bool], what: str) -> None:
