@@ -181,7 +181,7 @@ class Admin:
         return {place.partition: answer.offset for place, answer in zip(asked, answers, strict=True)}
 
     async def readers(self) -> dict[str, TopicReaders]:
-        """Who reads each topic as a member of a group; topics that nobody reads so are left out."""
+        """Who reads each topic as a member of a group; topics that nobody reads so are left out, and groups that cannot be described."""
         listed = await _answer(self._client.list_consumer_groups(request_timeout=TIMEOUT_S))
         names = [group.group_id for group in listed.valid]
         if not names:
@@ -189,8 +189,13 @@ class Admin:
         asked = self._client.describe_consumer_groups(names, request_timeout=TIMEOUT_S)
         consumers, groups = Counter[str](), Counter[str]()
         for described in asked.values():
+            try:
+                members = (await _answer(described)).members
+            except KafkaRefusal:
+                # It has gone since it was listed, or what its members wrote is of a protocol of their own.
+                continue
             read: set[str] = set()
-            for member in (await _answer(described)).members:
+            for member in members:
                 own = {place.topic for place in member.assignment.topic_partitions}
                 consumers.update(own)
                 read |= own

@@ -1,0 +1,59 @@
+"""What services ask Kafka's administration for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from confluent_kafka import Consumer
+
+from barnabas.kernel.kafka_clients.admin import Admin, TopicReaders
+from barnabas.wire.client import Client
+from barnabas.wire.membership import Generation, GroupMember, GroupSettings, MemberOffer
+from tests.broker import BarnabasBroker
+from tests.clients.confluent_client import create_topic
+from tests.waiting import wait_for
+
+UNREADABLE = b"\xff\xfe\x01"
+
+
+class OddParticipant:
+    """Calls itself a consumer, and writes what no consumer reads."""
+
+    def __init__(self) -> None:
+        self.is_assigned = asyncio.Event()
+
+    def protocols(self) -> Sequence[tuple[str, bytes]]:
+        return [("range", UNREADABLE)]
+
+    def assign(self, protocol: str, members: Sequence[MemberOffer]) -> Mapping[str, bytes]:
+        return {member.member_id: UNREADABLE for member in members}
+
+    async def on_assigned(self, generation: Generation) -> None:
+        self.is_assigned.set()
+
+    async def on_revoked(self, generation: Generation) -> None:
+        self.is_assigned.clear()
+
+
+def test_readers_are_told_though_one_group_cannot_be_described(barnabas: BarnabasBroker, topic: str) -> None:
+    create_topic(barnabas.address, topic)
+    consumer = Consumer({"bootstrap.servers": barnabas.address, "group.id": topic})
+    consumer.subscribe([topic])
+    wait_for(lambda: consumer.poll(0.1) or consumer.assignment(), "the assignment")
+
+    async def run() -> None:
+        participant = OddParticipant()
+        async with Client(barnabas.address) as client:
+            member = GroupMember(client, GroupSettings(f"{topic}-odd", "consumer"), participant)
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(member.run())
+                await participant.is_assigned.wait()
+                found = await Admin({"bootstrap.servers": barnabas.address}).readers()
+                member.stop()
+        assert found[topic] == TopicReaders(consumers=1, groups=1)
+
+    try:
+        asyncio.run(run())
+    finally:
+        consumer.close()
