@@ -22,7 +22,7 @@ from tests.provision import java as java_runtime
 from tests.registry import RegistryProcess
 from tests.rest import RestProcess
 from tests.service_process import ServiceProcess
-from tests.sql_service import QUICK_JAVA, SqlProcess
+from tests.sql_service import QUICK_SPARK, SqlProcess
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -83,7 +83,7 @@ def spark(spark_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     from streams_sql.spark.session import open_session  # it takes a second, which tests without Spark need not wait
 
     folder = str(tmp_path_factory.mktemp("spark"))
-    settings = {"spark.log.level": "OFF", "spark.local.dir": folder, "spark.driver.extraJavaOptions": QUICK_JAVA}
+    settings = {"spark.log.level": "OFF", "spark.local.dir": folder, **QUICK_SPARK}
     session = open_session("local[4]", settings)
     yield session
     session.stop()

@@ -16,7 +16,7 @@ CALL_TIMEOUT_S = 90.0
 # The first query of a server waits for Spark.
 QUERY_DEADLINE_S = 90.0
 # Tests are over before code is worth being compiled well; Spark starts in half the time.
-QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+QUICK_SPARK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 FROM_EARLIEST = {"auto.offset.reset": "earliest"}
 
 
@@ -28,7 +28,7 @@ class SqlProcess(HttpServiceProcess):
     def __init__(
         self, home: Path, bootstrap: str, registry_url: str, port: int = 0, settings: Mapping[str, str] | None = None
     ) -> None:
-        own = {"ksql.schema.registry.url": registry_url, "spark.driver.extraJavaOptions": QUICK_JAVA}
+        own = {"ksql.schema.registry.url": registry_url, **QUICK_SPARK}
         super().__init__(home, bootstrap, port, {**own, **(settings or {})})
 
     def command(self) -> list[str]:

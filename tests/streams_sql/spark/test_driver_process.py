@@ -26,6 +26,7 @@ from streams_sql.spark.messages import (
 )
 from tests.broker import BarnabasBroker
 from tests.process_tree import children
+from tests.sql_service import QUICK_SPARK
 from tests.streams_sql.spark.query_plans import doubled, order
 from tests.streams_sql.spark.query_runs import TRIGGER, Topics
 from tests.waiting import wait_for_async
@@ -75,7 +76,7 @@ def test_queries_go_on_when_java_is_killed(spark_jars: Path, barnabas: BarnabasB
 async def survive_the_death_of_java(topics: Topics, folder: Path) -> None:
     topic, sink = topics.create("in"), topics.create("out")
     told = Told()
-    driver = Driver(Open("local[2]", {}, KafkaAccess(topics.address)), told.events.append)
+    driver = Driver(Open("local[2]", QUICK_SPARK, KafkaAccess(topics.address)), told.events.append)
     query = StartQuery("q", doubled(topic, sink), str(folder / "checkpoint"), "earliest", TRIGGER)
     driver.start_query(query)
     driver.start()

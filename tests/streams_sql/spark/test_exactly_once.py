@@ -19,6 +19,7 @@ from streams_sql.spark.driver_process import Driver
 from streams_sql.spark.messages import Event, Guarantee, KafkaAccess, Open, QueryFailed, Ready, StartQuery
 from tests.broker import BarnabasBroker
 from tests.clients.confluent_client import AdminClient, OffsetSpec, assigned
+from tests.sql_service import QUICK_SPARK
 from tests.streams_sql.spark.query_plans import counted, doubled, order
 from tests.streams_sql.spark.query_runs import TRIGGER, QueryRun, Topics, exactly_once
 from tests.streams_sql.spark.test_driver_process import Told, java_of
@@ -89,7 +90,7 @@ class Runner:
             name: StartQuery(name, plan, str(folder / name), "earliest", TRIGGER, guarantee=Guarantee.EXACTLY_ONCE)
             for name, plan in (("rows", doubled(self.topic, rows)), ("counts", counted(self.topic, counts)))
         }
-        opening = Open("local[4]", {}, KafkaAccess(topics.address), prefix=f"{topics.prefix}_")
+        opening = Open("local[4]", QUICK_SPARK, KafkaAccess(topics.address), prefix=f"{topics.prefix}_")
         self.told = Told()
         self.driver = Driver(opening, self._hear)
         for query in self._queries.values():
