@@ -22,9 +22,9 @@ up: spark
 spark: $(VENV)/installed
 	$(BIN)/python -m deploy.spark
 
-# Two workers: much of the suite waits for other processes. A file stays with one of them, since its tests share what is started.
+# Three workers: much of the suite waits for other processes. A file stays with one of them, since its tests share what is started.
 test: lint types provision
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 check: lint types tidy
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 BROKERS = ("ours", "kafka")
 TOPIC_NAME_CHARACTERS = 180
+LONG = ("e2e", "spark")
+"""Folders whose tests start and kill whole services."""
 
 # How long an example takes depends on what else the machine does.
 hypothesis.settings.register_profile("house", deadline=None)
@@ -53,6 +55,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "broker" in metafunc.fixturenames:
         names = metafunc.config.getoption("--broker") or ["ours"]
         metafunc.parametrize("broker", names, indirect=True, scope="session")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that wait most come first, so that there is always something else to do, and no worker is left alone with them at the end."""
+    items.sort(key=lambda item: item.path.parent.name not in LONG)
 
 
 @pytest.fixture(scope="session")

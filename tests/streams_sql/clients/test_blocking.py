@@ -6,7 +6,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -240,10 +240,11 @@ def broken_server(*pieces: bytes) -> Iterator[str]:
             connection.recv(65_536)
             for piece in pieces:
                 connection.sendall(piece)
-            connection.shutdown(socket.SHUT_WR)
-            # Closed with something unread, it would be reset, and the client would not see what was sent.
-            while connection.recv(65_536):
-                pass
+            # Closed with something unread, it would be reset, and the client would not see what was sent. It may have gone by then.
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(65_536):
+                    pass
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=serve)

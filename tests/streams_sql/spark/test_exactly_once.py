@@ -16,18 +16,29 @@ import pytest
 from confluent_kafka import IsolationLevel, TopicPartition
 
 from streams_sql.spark.driver_process import Driver
-from streams_sql.spark.messages import Event, Guarantee, KafkaAccess, Open, QueryFailed, Ready, StartQuery
+from streams_sql.spark.messages import (
+    Event,
+    Explained,
+    Guarantee,
+    KafkaAccess,
+    Open,
+    QueryFailed,
+    Ready,
+    StartQuery,
+    Stopped,
+)
 from tests.broker import BarnabasBroker
 from tests.clients.confluent_client import AdminClient, OffsetSpec, assigned
 from tests.sql_service import QUICK_SPARK
 from tests.streams_sql.spark.query_plans import counted, doubled, order
 from tests.streams_sql.spark.query_runs import TRIGGER, QueryRun, Topics, exactly_once
-from tests.streams_sql.spark.test_driver_process import Told, java_of
+from tests.streams_sql.spark.test_driver_process import Told, drivers_of, java_of
 from tests.waiting import wait_for, wait_for_async
 
 TEST_DEADLINE_S = 600
 DEADLINE_S = 120.0
 KILLS = 1
+SLOTS = 4
 LOOKS = 200
 """At the transactions, before more is written."""
 PARTITIONS = 3
@@ -90,7 +101,7 @@ class Runner:
             name: StartQuery(name, plan, str(folder / name), "earliest", TRIGGER, guarantee=Guarantee.EXACTLY_ONCE)
             for name, plan in (("rows", doubled(self.topic, rows)), ("counts", counted(self.topic, counts)))
         }
-        opening = Open("local[4]", QUICK_SPARK, KafkaAccess(topics.address), prefix=f"{topics.prefix}_")
+        opening = Open(f"local[{SLOTS}]", QUICK_SPARK, KafkaAccess(topics.address), prefix=f"{topics.prefix}_")
         self.told = Told()
         self.driver = Driver(opening, self._hear)
         for query in self._queries.values():
@@ -115,14 +126,19 @@ async def survive_kills(topics: Topics, folder: Path) -> None:
     runner, written = Runner(topics, folder), 0
     runner.driver.start()
     try:
-        await runner.told.next(Ready)
+        assert (await runner.told.next(Ready)).slots == SLOTS
         for _ in range(KILLS):
             written = await write_until_open(topics, runner, written)
             os.kill(java_of(os.getpid()), signal.SIGKILL)
             await runner.told.next(Ready)
         await until(lambda: runner.is_whole(written), "all results")
+        runner.driver.explain_query("rows")
+        assert "MicroBatchScan" in ((await runner.told.next(Explained)).text or "")
+        runner.driver.stop_query("rows")
+        await runner.told.next(Stopped)
     finally:
         await runner.driver.stop()
+    assert not drivers_of(os.getpid())
     assert runner.ids() == Counter(range(written))
     for user in USERS:
         numbers = runner.numbers(user)
