@@ -30,6 +30,15 @@ _SUFFIX: Final = "Connector"
 _logger = logging.getLogger(__name__)
 
 
+_INTERFACES: Final = {
+    PluginKind.TRANSFORMATION: "Transformation",
+    PluginKind.PREDICATE: "Predicate",
+    PluginKind.CONVERTER: "Converter",
+    PluginKind.HEADER_CONVERTER: "HeaderConverter",
+}
+"""What Java's classes implement that are no connectors."""
+
+
 class UnknownPlugin(ConnectError):
     """No plugin has the name that a configuration gives."""
 
@@ -55,9 +64,13 @@ class Plugins:
                 return found
         known = [plugin.class_name for plugin in self._plugins if plugin.kind in kinds]
         near = get_close_matches(name, [known_name for known_name, kind in self._by_name if kind in kinds], 1)
-        hint = f"; did you mean {near[0]}?" if near else "."
-        wanted = " or ".join(kind.value.replace("_", " ") for kind in kinds)
-        raise UnknownPlugin(f"there is no {wanted} {name}{hint} Available are: {', '.join(sorted(known))}")
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        interface = _INTERFACES.get(kinds[0], "Connector")
+        # Kafka's words: clients look for them, and then list what there is.
+        raise UnknownPlugin(
+            f"Failed to find any class that implements {interface} and which name matches {name}{hint}, "
+            f"available {interface.lower()}s are: {', '.join(sorted(known))}"
+        )
 
 
 def installed(paths: Iterable[str] = ()) -> Plugins:

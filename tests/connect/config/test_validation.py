@@ -175,6 +175,7 @@ def test_groups_are_in_the_order_of_their_settings() -> None:
 
 def test_a_class_that_is_none_is_named_with_those_there_are() -> None:
     with pytest.raises(
-        UnknownPlugin, match=r"there is no source or sink FileStreamSauce; did you mean FileStreamSource\?"
+        UnknownPlugin,
+        match=r"implements Connector and which name matches FileStreamSauce \(did you mean FileStreamSource\?\), available connectors are: ",
     ):
         checked({**SOURCE, "connector.class": "FileStreamSauce"})

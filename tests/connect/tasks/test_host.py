@@ -117,7 +117,7 @@ def test_a_trace_tells_the_cause_and_no_secret(tasks: RunningTasks) -> None:
     ("config", "said"),
     [
         ({}, "connector.class is missing"),
-        ({"connector.class": "tests.Number"}, "there is no source or sink tests.Number; did you mean"),
+        ({"connector.class": "tests.Number"}, "which name matches tests.Number (did you mean"),
         ({"connector.class": "tests.Numbers"}, 'Missing required configuration "topic"'),
         (numbers(transforms="x"), "transforms.x.type is missing"),
         (numbers(transforms="x", **{"transforms.x.type": "tests.Drop", "transforms.x.predicate": "p"}), "predicate p"),

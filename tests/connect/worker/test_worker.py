@@ -193,7 +193,10 @@ def test_who_resets_a_sink_is_told_of_offsets_in_its_target(
 @pytest.mark.parametrize(
     ("config", "expected"),
     [
-        ({"connector.class": "no-such"}, "there is no source or sink no-such"),
+        (
+            {"connector.class": "no-such"},
+            "Failed to find any class that implements Connector and which name matches no-such, available connectors are: ",
+        ),
         ({"connector.class": "diary"}, 'Missing required configuration "diary"'),
         ({"connector.class": "diary", "diary": "${env:NO_SUCH}"}, "there is no environment variable NO_SUCH"),
         ({"connector.class": "diary", "diary": "x", "exactly.once.support": "required"}, "exactly.once.source.support"),
