@@ -16,12 +16,14 @@ from streams_sql.analysis.scope import NamedSource
 from streams_sql.engine.failures import Unavailable
 from streams_sql.engine.queries import SparkDriver
 from streams_sql.engine.query_settings import SPARK_PREFIX, QuerySettings, starting_offsets
+from streams_sql.engine.scheduling import ends_now
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.language.statements import Kind
 from streams_sql.plan.nodes import PersistentPlan, PushPlan
 from streams_sql.sources import FormatUse, Schema, Source
 from streams_sql.spark import messages
 from streams_sql.spark.messages import Event, QueryFailed, Ready, StartQuery, Stopped
+from streams_sql.spark.positions import LATEST
 from streams_sql.spark.slots import NoSlots
 
 STOP_TIMEOUT_S: Final = 30.0
@@ -75,21 +77,26 @@ class PushJobs:
         if self._unavailable is not None:
             raise Unavailable(f"Spark does not run, and this query needs it: {self._unavailable}")
         sink = self._sink(query_id, plan)
-        command = StartQuery(
-            query_id,
-            PersistentPlan(plan.node, sink),
-            self._checkpoint(query_id),
-            starting_offsets(properties),
-            self._queries.trigger(properties),
-            options={name: text for name, text in properties.items() if name.startswith(SPARK_PREFIX)},
-        )
         try:
             await self._admin.create_topic(TopicShape(sink.topic, 1, self._settings.replicas, _SETTINGS))
+            command = StartQuery(
+                query_id,
+                PersistentPlan(plan.node, sink),
+                self._checkpoint(query_id),
+                await self._begin(plan, properties),
+                self._queries.trigger(properties),
+                options={name: text for name, text in properties.items() if name.startswith(SPARK_PREFIX)},
+            )
             self._driver.start_query(command)
         except (StoreFailure, NoSlots) as failure:
             raise Unavailable(str(failure)) from None
         self._running[query_id] = asyncio.Event()
         return PushPlan(read(NamedSource(sink.name, sink), ""), plan.columns, plan.limit)
+
+    async def _begin(self, plan: PushPlan, properties: Mapping[str, str]) -> str:
+        """Whoever asks for what comes from now on is told of all that is written once they have the columns, however long Spark takes."""
+        wanted = starting_offsets(properties)
+        return await ends_now(self._admin, plan.node, with_tables=False) if wanted == LATEST else wanted
 
     async def end(self, query_id: str) -> None:
         """Returns when nothing is left of the job, which takes as long as its batch does."""

@@ -22,6 +22,7 @@ from streams_sql.engine.query_settings import (
 )
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.language.problem import SqlProblem
+from streams_sql.plan.nodes import Node
 from streams_sql.spark.messages import Guarantee
 from streams_sql.spark.native_plans import Lowering, NotNative, native_plan
 from streams_sql.spark.positions import LATEST, positions_text
@@ -107,13 +108,19 @@ class Scheduling:
         if starting_offsets(found) != LATEST:
             return None
         is_asked = any(plain_name(name) == OFFSET_RESET for name in query.properties)
-        ends: dict[str, tuple[str, Mapping[int, int]]] = {}
-        for read in reads(query.plan.node):
-            topic = read.source.topic
-            layout = None if read.source.is_table and not is_asked else await self.admin.layout(topic)
-            if layout is not None and layout.replicas:
-                ends[topic] = (layout.id, await self.admin.ends(topic, range(len(layout.replicas))))
-        return positions_text(ends)
+        return await ends_now(self.admin, query.plan.node, with_tables=is_asked)
+
+
+async def ends_now(admin: Admin, node: Node, *, with_tables: bool) -> str:
+    """The ends of the topics that a plan reads, as positions to begin at; those that are not named are read from their beginnings.
+    StoreFailure."""
+    ends: dict[str, tuple[str, Mapping[int, int]]] = {}
+    for read in reads(node):
+        topic = read.source.topic
+        layout = None if read.source.is_table and not with_tables else await admin.layout(topic)
+        if layout is not None and layout.replicas:
+            ends[topic] = (layout.id, await admin.ends(topic, range(len(layout.replicas))))
+    return positions_text(ends)
 
 
 def _is_asked_for(query: PersistentQuery) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
@@ -16,12 +18,14 @@ from streams_sql.engine.push_queries import PushQueries
 from streams_sql.engine.query_settings import QuerySettings
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.statements import Query
-from streams_sql.plan.nodes import PushPlan
+from streams_sql.plan.nodes import Aggregate, Project, PushPlan
 from streams_sql.spark import messages
 from streams_sql.spark.messages import QueryFailed, Ready, Stopped
+from streams_sql.spark.slots import reads
 from tests.broker import BarnabasBroker
 from tests.streams_sql.engine.catalogues import Statements
 from tests.streams_sql.engine.driving import ToldDriver
+from tests.streams_sql.views.written_topic import WrittenTopic
 from tests.waiting import wait_for_async
 
 HOST = "sql-1.example:8088"
@@ -75,7 +79,7 @@ def test_the_topic_of_a_job_goes_when_the_job_has_stopped(play: Play) -> None:
         number = result.query_id.rpartition("_")[2]
         assert made == command.plan.sink.topic == f"{scene.prefix}transient_sql-1.example-8088_{number}"
         assert command.checkpoint == f"/checkpoints/transient/sql-1.example-8088/{number}"
-        assert (command.starting_offsets, command.options) == ("latest", {"spark.x": "1"})
+        assert command.options == {"spark.x": "1"}
         await result.close()
         assert await scene.topics() == [made]
         assert (scene.driver.stopped, scene.driver.forgotten) == ([result.query_id], [])
@@ -85,6 +89,33 @@ def test_the_topic_of_a_job_goes_when_the_job_has_stopped(play: Play) -> None:
         assert scene.driver.forgotten == [(result.query_id, command.checkpoint)]
 
     play(work)
+
+
+def test_what_is_written_once_the_query_is_open_is_told_however_long_spark_takes(
+    play: Play, barnabas: BarnabasBroker, topic: str
+) -> None:
+    written = WrittenTopic(barnabas.address, topic, partitions=2)
+    written.write([("a", {"A": 1})], partition=1)
+
+    async def work(scene: Scene) -> None:
+        layout = await scene.admin.layout(topic)
+        assert layout is not None
+        for properties in ({}, {"auto.offset.reset": "earliest"}):
+            await scene.pushes.start(reading(planned(), topic), properties, COUNT)
+        from_now_on, from_the_beginning = [command.starting_offsets for command in scene.driver.started]
+        assert json.loads(from_now_on) == {topic: {"id": layout.id, "offsets": {"0": 0, "1": 1}}}
+        assert from_the_beginning == "earliest"
+
+    play(work)
+
+
+def reading(plan: PushPlan, topic: str) -> PushPlan:
+    """The same plan over another topic."""
+    (read,) = reads(plan.node)
+    other = replace(read, source=replace(read.source, topic=topic))
+    assert isinstance(plan.node, Project)
+    assert isinstance(plan.node.input, Aggregate)
+    return replace(plan, node=replace(plan.node, input=replace(plan.node.input, input=other)))
 
 
 def test_a_job_that_does_not_tell_of_its_end_is_not_waited_for_for_ever(
