@@ -54,7 +54,7 @@ def _set(client: ConnectClient, arguments: Namespace) -> int:
 
 def _reset(client: ConnectClient, arguments: Namespace) -> int:
     for each in _offsets(client, arguments.name):
-        print(f"{_flat(each['partition'])}: {_flat(each['offset'])} -> forgotten", file=sys.stderr)
+        print(f"{_flat(each['partition'])}: {_flat(each['offset'])}, to be forgotten", file=sys.stderr)
     if not arguments.yes:
         confirm(f"let {arguments.name} begin from the start?")
     print(_while_stopped(client, arguments.name, "DELETE", None))

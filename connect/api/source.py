@@ -41,9 +41,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """There is nothing to read now; look again after a pause."""
+    """There is nothing to read now; look again after a pause. The status tells the reason, if there is one that somebody should know."""
 
     seconds: float
+    reason: str = ""
 
 
 class Offsets:

@@ -81,6 +81,13 @@ class Retrying:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """There is nothing to do, for a reason that the status tells. It counts as running."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """The task has ended: the cause first, then where it came up."""
 
@@ -137,4 +144,6 @@ class Fenced:
     pass
 
 
-TaskMessage: TypeAlias = Running | Paused | Retrying | Failed | Stopped | TopicsUsed | OffsetsReached | Figures
+TaskMessage: TypeAlias = (
+    Running | Paused | Retrying | Waiting | Failed | Stopped | TopicsUsed | OffsetsReached | Figures
+)

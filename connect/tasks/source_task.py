@@ -16,7 +16,7 @@ from connect.tasks.dead_letters import Origin, Stage
 from connect.tasks.delivery import Delivery
 from connect.tasks.encoding import Encoding
 from connect.tasks.figures import REPORT_INTERVAL_S, FiguresReport
-from connect.tasks.messages import Paused, Running, TopicsUsed
+from connect.tasks.messages import Paused, Running, TopicsUsed, Waiting
 from connect.tasks.producing import Outgoing
 from connect.tasks.topic_creation import TopicCreation
 from connect.tasks.unused_memory import UnusedMemory
@@ -55,6 +55,7 @@ class SourceTask:
         self._items: Iterator[Batch | Idle] | None = None
         self._is_exhausted = False
         self._topics: set[str] = set()
+        self._waits_for = ""
         self._retries.rest = self._rest
 
     def run(self) -> None:
@@ -91,6 +92,7 @@ class SourceTask:
 
     def _step(self) -> None:
         item = self._retries.call(self._next)
+        self._tell_wait(item.reason if isinstance(item, Idle) else "")
         if isinstance(item, Idle):
             self._memory.idle()
             self._rest(item.seconds)
@@ -105,6 +107,12 @@ class SourceTask:
         self._figures.batch_handed_over(sent, monotonic() - started_at)
         self._retries.call(self._commit_if_due)
         self._report_if_due()
+
+    def _tell_wait(self, reason: str) -> None:
+        """Once, and again when it is over."""
+        if reason != self._waits_for:
+            self._waits_for = reason
+            self._tell(Waiting(reason) if reason else Running())
 
     def _next(self) -> Batch | Idle:
         if self._is_exhausted:

@@ -22,6 +22,7 @@ from connect.tasks.messages import (
     Running,
     TaskMessage,
     TopicsUsed,
+    Waiting,
 )
 from connect.tasks.spec import TaskId
 from connect.worker.failures import WorkerError
@@ -166,6 +167,8 @@ class TaskRun:
                 self._tell(Condition.PAUSED)
             case Retrying(reason, attempt):
                 self._tell(Condition.RUNNING, f"{reason}\nAttempt {attempt} has failed; the task tries on.")
+            case Waiting(reason):
+                self._tell(Condition.RUNNING, reason)
             case Failed(trace):
                 self._trace = trace
             case TopicsUsed(topics):

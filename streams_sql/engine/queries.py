@@ -206,7 +206,8 @@ class Queries:
         if failed.record is not None:
             error += f" The record: {_place(failed.record)}"
         if error != run.error:
-            _logger.error("query %s failed, and is started again after %g s: %s", run.query.id, delay_s, failed.details)
+            _logger.error("query %s failed, and is started again after %g s: %s", run.query.id, delay_s, failed.cause)
+            _logger.debug("where query %s failed: %s", run.query.id, failed.details)
         run.state, run.error = "ERROR", error
         self._start_again(run, delay_s)
 

@@ -76,6 +76,8 @@ class Store:
     def _opened(self) -> tuple[int, Connection, Facts]:
         self._folder.mkdir(parents=True, exist_ok=True)
         generation = max((int(path.stem) for path in self._folder.glob("*.db")), default=0)
+        if generation == 0:
+            return self._made_anew(1, None)
         try:
             connection = _connect(self._path(generation))
             try:
@@ -86,7 +88,7 @@ class Store:
                 raise
             connection.close()
         except sqlite3.Error as error:
-            _logger.info("view %s is built from its topic: %s", self.layout.source.name, error)
+            _logger.warning("view %s is built anew from its topic: %s", self.layout.source.name, error)
         made = self._made_anew(generation + 1, None)
         _remove_databases(self._folder, kept=made[0])
         return made

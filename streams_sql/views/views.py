@@ -204,7 +204,10 @@ class Views:
         name = ready.plan.source.name
         view = self._views.get(name)
         if view is None:
-            raise SqlProblem(f"{name} is not materialized: there is no view of it to look into.")
+            raise SqlProblem(
+                f"{name} is not materialized: there is no view of it to look into. Make one with CREATE SOURCE TABLE over its topic, or a "
+                "table of a query over it; EMIT CHANGES shows its rows as they come."
+            )
         if view.source != ready.plan.source:
             raise SqlProblem(f"{name} was made anew in the meantime: ask again.")
         return view

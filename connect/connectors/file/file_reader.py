@@ -41,7 +41,8 @@ class FileReader:
         self._format: LineFormat = line_format(settings, at_start=True)
         self._grown_s = clock_s()
         self._skipping = False
-        self._was_missing = False
+        self.missing = ""
+        """Why the file cannot be read; empty while it can."""
 
     def read(self) -> Iterator[Batch]:
         """Everything up to the end that the file has now."""
@@ -133,7 +134,7 @@ class FileReader:
             self._offset = offset
             self._tell_missing(error)
             return False
-        self._was_missing = False
+        self.missing = ""
         self._follow(file, 0 if offset is None else offset[POSITION])
         return True
 
@@ -169,6 +170,6 @@ class FileReader:
         return self._open()
 
     def _tell_missing(self, error: OSError) -> None:
-        if not self._was_missing:
+        if not self.missing:
             _logger.warning("%s cannot be read (%s): waiting for it", self._path, error.strerror)
-        self._was_missing = True
+        self.missing = f"{self._path} cannot be read: {error.strerror}. The task waits for it."

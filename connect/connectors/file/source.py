@@ -88,7 +88,8 @@ class FileSource(Source[FileSourceSettings]):
                         found = True
                         yield batch
                 if not found:
-                    yield Idle(self.settings.poll_interval_ms / 1000)
+                    missing = next((reader.missing for reader in readers if reader.missing), "")
+                    yield Idle(self.settings.poll_interval_ms / 1000, missing)
         finally:
             for reader in readers:
                 reader.close()

@@ -53,6 +53,17 @@ def test_a_table_that_is_dropped_and_made_again(
     connect_service.wait_for_tasks(connector, ["RUNNING"])
 
 
+def test_a_file_that_is_not_there_yet(
+    connect_service: ConnectProcess, barnabas: BarnabasBroker, connector: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "later.txt"
+    connect_service.create(connector, file_source(file, connector))
+    wait_for_trace(connect_service, connector, "RUNNING", f"{file} cannot be read: No such file or directory.")
+    file.write_text("here\n")
+    assert wait_for_values(barnabas.address, connector, 1) == ["here"]
+    wait_for(lambda: "trace" not in str(connect_service.status(connector)), "nothing to be told any more")
+
+
 def test_columns_that_come_in_mid_stream(
     connect_service: ConnectProcess, barnabas: BarnabasBroker, database: SampleDatabase, connector: str
 ) -> None:
