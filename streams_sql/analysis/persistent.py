@@ -18,7 +18,6 @@ from streams_sql.analysis.format_rules import (
     with_key_wrapping,
     with_value_wrapping,
 )
-from streams_sql.analysis.hosting import Refuse, refuse_unhosted
 from streams_sql.analysis.joins import FOREIGN_KEY
 from streams_sql.analysis.query import (
     NO_LIMITS,
@@ -54,22 +53,18 @@ class _Columns:
         return Schema(_columns(self.key), _columns(self.value))
 
 
-def plan_create_as(
-    statement: CreateAsSelect, catalogue: CatalogueView, defaults: Defaults, refuse: Refuse = refuse_unhosted
-) -> PersistentPlan:
-    """The plan, and the sink that it makes; the text of the statement and the id of the query are for who has them to add. `refuse`
-    is asked about what can be run at all."""
+def plan_create_as(statement: CreateAsSelect, catalogue: CatalogueView, defaults: Defaults) -> PersistentPlan:
+    """The plan, and the sink that it makes; the text of the statement and the id of the query are for who has them to add."""
     clause = WithClause(statement.properties, is_source=False)
     analysed = _analysed(statement.query, catalogue, defaults.aggregate_limits)
     _check_kind(statement.kind, analysed)
     columns = _columns_of(analysed, statement.name)
     sink = _sink(statement, analysed, columns.schema, clause, defaults)
     rows = _written(analysed, columns)
-    refuse(rows, statement.query)
     return PersistentPlan(rows if sink.timestamp is None else retimed(rows, sink.timestamp), sink)
 
 
-def plan_insert(statement: InsertSelect, catalogue: CatalogueView, refuse: Refuse = refuse_unhosted) -> PersistentPlan:
+def plan_insert(statement: InsertSelect, catalogue: CatalogueView) -> PersistentPlan:
     """The columns are cast to those of the stream that they go into."""
     target = catalogue.source(statement.target)
     if target is None:
@@ -92,7 +87,6 @@ def plan_insert(statement: InsertSelect, catalogue: CatalogueView, refuse: Refus
         )
     columns = _fitted(_columns_of(analysed, target.name), target)
     rows = _written(analysed, columns)
-    refuse(rows, statement.query)
     return PersistentPlan(rows, target)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from streams_sql.analysis.catalogue_view import CatalogueView
-from streams_sql.analysis.hosting import spark_runs
 from streams_sql.analysis.query import NO_LIMITS, analyse, check_names, projected
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Query
+from streams_sql.plan.hosting import Hosting, hosting_of
 from streams_sql.plan.nodes import Named, PushPlan
 from streams_sql.sources import Column
 
@@ -18,7 +18,7 @@ def plan_push(
     catalogue: CatalogueView,
     limits: Mapping[str, int] = NO_LIMITS,
 ) -> PushPlan:
-    """What Spark cannot run goes to the host in this process, which runs every plan."""
+    """What Spark has no operator for runs in this process, where its first row needs no JVM."""
     analysed = analyse(query, catalogue, is_persistent=False, limits=limits)
     if query.limit is not None and query.limit < 0:
         raise SqlProblem(f"LIMIT {query.limit} is negative: it says how many rows are wanted.")
@@ -26,4 +26,4 @@ def plan_push(
     check_names(columns)
     named = tuple(Named(output.name, output.value) for output in analysed.outputs)
     rows = projected(analysed, named, ())
-    return PushPlan(rows, columns, query.limit, is_local=not spark_runs(rows, query))
+    return PushPlan(rows, columns, query.limit, is_local=hosting_of(rows) is Hosting.SHARDS)

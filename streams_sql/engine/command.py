@@ -10,7 +10,7 @@ import orjson
 
 VERSION: Final = 1
 """Of the form of a record. Records of a later one are for a later server, and are refused."""
-LOWERING: Final = 1
+LOWERING: Final = 2
 """Of how plans become jobs of Spark. It grows with each change after which a checkpoint would not mean the same any more."""
 
 

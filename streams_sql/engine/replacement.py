@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from streams_sql.language.problem import SqlProblem
+from streams_sql.plan.hosting import Hosting, hosting_of
 from streams_sql.plan.nodes import (
     Aggregate,
     Filter,
@@ -74,7 +75,7 @@ def check_query_replacement(former: PersistentPlan, plan: PersistentPlan) -> Non
         raise SqlProblem(
             f"{cannot}: it has read {', '.join(before)}, and would go on in {', '.join(after)}, of which it has read nothing. {_INSTEAD}"
         )
-    kept, wanted = list(_kept(chain_of(former.node).base)), list(_kept(chain_of(plan.node).base))
+    kept, wanted = list(_gathered(former.node)), list(_gathered(plan.node))
     if [part.what for part in kept] != [part.what for part in wanted]:
         raise SqlProblem(f"{cannot}: what it has gathered so far is not what it would gather then. {_INSTEAD}")
     for one, other in zip(kept, wanted, strict=True):
@@ -96,6 +97,21 @@ class _Part:
     what: str
     value: Hashable
     text: str
+
+
+def _gathered(node: Node) -> Iterator[_Part]:
+    """All that the state of a query depends on."""
+    chain = chain_of(node)
+    hosting = hosting_of(node)
+    filters = [each for each in chain.operators if isinstance(each, Filter) and each.shape.is_table]
+    if hosting is Hosting.SHARDS and isinstance(chain.base, Read):
+        yield _rows("what is chosen", filters[-1])
+        return
+    yield from _kept(chain.base)
+    if hosting is Hosting.SHARDS:
+        # Who tells of rows that do not pass any more has to know them.
+        yield _Part("whether rows are chosen", bool(filters), "some of them" if filters else "all of them")
+    yield _Part("how it is run", hosting, hosting.value)
 
 
 def _kept(node: Node) -> Iterator[_Part]:

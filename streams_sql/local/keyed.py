@@ -5,16 +5,24 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from itertools import count
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from streams_sql.local.limits import COUNT_INTERVAL_MIN, STATE_ENTRIES_MAX, StateTooLarge, weight
-from streams_sql.processors.processor import NEVER, Clock, KeylessProcessor, Processor, TimedProcessor
+from streams_sql.processors.processor import NEVER, Clock, KeylessProcessor, KeyOf, Processor, TimedProcessor
 
 _order = itemgetter(0)
 
 
+class Part(NamedTuple):
+    """Of what an operator knows: its clock, and the states of some keys. That of a key of which nothing is known is None."""
+
+    now: int
+    sides: list[int]
+    states: dict[Any, Any]
+
+
 class Keyed:
-    """One processor with the states of all its keys."""
+    """One processor with the states of all its keys. A host that keeps these elsewhere, too, asks after each turn what has changed."""
 
     def __init__(self, processor: Processor, entries_max: int = STATE_ENTRIES_MAX) -> None:
         self._processor = processor
@@ -23,13 +31,36 @@ class Keyed:
         self._clock = Clock(len(processor.keys))
         self._entries_max = entries_max
         self._uncounted = 0
+        self._touched: set[Any] | None = None
         self.entries = 0
         """Rows and values that are kept, when it was counted last."""
+
+    def key_of(self, side: int) -> KeyOf:
+        return self._processor.keys[side]
+
+    def changed(self) -> Part:
+        """What may have changed since the last time; the first time, all that there is."""
+        touched = self._states if self._touched is None else self._touched
+        part = Part(self._clock.now, self._clock.sides[:], {key: self._states.get(key) for key in touched})
+        self._touched = set()
+        return part
+
+    def whole(self) -> Part:
+        return Part(self._clock.now, self._clock.sides[:], self._states)
+
+    def restore(self, part: Part) -> None:
+        """Know what was known once; parts come in the order in which they were made."""
+        self._clock.now, self._clock.sides[:] = part.now, part.sides
+        for key, state in part.states.items():
+            if state is None:
+                self._states.pop(key, None)
+            else:
+                self._states[key] = state
 
     def push(self, side: int, rows: list[Any]) -> list[Any]:
         """What comes of rows of one input."""
         out: list[Any] = []
-        states, clock, keyless = self._states, self._clock, self._keyless
+        states, clock, keyless, touched = self._states, self._clock, self._keyless, self._touched
         key_of, take = self._processor.keys[side], self._processor.take
         for row in rows:
             key = key_of(row)
@@ -39,6 +70,8 @@ class Keyed:
                 continue
             state = states.get(key)
             kept = take(key, state, side, row, clock, out)
+            if touched is not None:
+                touched.add(key)
             if kept is not state:
                 if kept is None:
                     del states[key]
@@ -90,7 +123,15 @@ class TimedKeyed(Keyed):
         self._watch_size(len(rows))
         return out
 
+    def restore(self, part: Part) -> None:
+        super().restore(part)
+        for key, state in part.states.items():
+            if state is not None:
+                heappush(self._timers, (state[0], next(self._numbers), key))
+
     def _keep(self, key: Any, state: Any, due: int, kept: Any) -> None:
+        if self._touched is not None:
+            self._touched.add(key)
         if kept is None:
             if state is not None:
                 del self._states[key]

@@ -6,7 +6,7 @@ together or one by one, unless a plan reads the same records in two places.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -31,7 +31,7 @@ from streams_sql.plan.pipeline import Row, compile_steps
 from streams_sql.processors.aggregation import Aggregation
 from streams_sql.processors.foreign_key import OTHERS, ROWS, Answering, Asking
 from streams_sql.processors.lookup import Lookup
-from streams_sql.processors.processor import Change, Processor, TimedProcessor
+from streams_sql.processors.processor import Change, KeyOf, Processor, TimedProcessor
 from streams_sql.processors.sessions import SessionAggregation
 from streams_sql.processors.stream_join import StreamJoining
 from streams_sql.processors.table_aggregation import TableAggregation, moves_of
@@ -40,38 +40,54 @@ from streams_sql.processors.table_join import TableJoining
 from streams_sql.processors.windows import WindowAggregation
 
 Push: TypeAlias = Callable[[list[Any]], list[Any]]
-SidedPush: TypeAlias = Callable[[int, list[Any]], list[Any]]
+Operator: TypeAlias = Filter | Project | FlatMap | Rekey
 
 
 class Leaf:
-    """What a plan reads in one place, and what is done with its rows, step by step up to the end of the plan."""
+    """What a plan reads in one place, and what is done with its rows, step by step up to the end of the plan. Operators without state that
+    come before all others stand apart (`operators`, and as steps `before`): a host may run them where it reads. `key` is that of the first
+    operator with state."""
 
-    __slots__ = ("read", "steps")
+    __slots__ = ("before", "key", "operators", "read", "steps")
 
     def __init__(self, read: Read) -> None:
         self.read = read
+        self.operators: list[Operator] = []
+        self.before: list[Push] = []
         self.steps: list[Push] = []
+        self.key: KeyOf | None = None
+
+    @property
+    def fed(self) -> Node:
+        """What the steps are given."""
+        return self.operators[-1] if self.operators else self.read
 
 
 class Pipeline:
-    """The operators of one plan, with their states. Used by one thread at a time."""
+    """The operators of one plan, with their states. Used by one thread at a time. `keyed` are those that have state, in an order that is the
+    same for the same plan; `has_one_key`: all of them know a row by the same key, so that rows of different keys never meet."""
 
     def __init__(self, node: Node, on_error: OnError, entries_max: int = STATE_ENTRIES_MAX) -> None:
         building = _Building(on_error, entries_max)
-        self._leaves = building.leaves(node, with_old=False)
-        self.has_state = building.has_state
+        self.leaves = building.leaves(node, with_old=False)
+        self.keyed = building.keyed
+        self.has_one_key = building.key_kinds == 1
+
+    @property
+    def has_state(self) -> bool:
+        return bool(self.keyed)
 
     @property
     def reads(self) -> list[Read]:
-        return [leaf.read for leaf in self._leaves]
+        return [leaf.read for leaf in self.leaves]
 
     def feed(self, place: int, rows: list[Row]) -> list[Row]:
         """What comes of rows of `reads[place]`. Rows of a topic that stands there more than once must come one by one."""
-        for step in self._leaves[place].steps:
-            if not rows:
-                break
-            rows = step(rows)
-        return rows
+        return self.feed_prepared(place, _run(self.leaves[place].before, rows))
+
+    def feed_prepared(self, place: int, rows: list[Row]) -> list[Row]:
+        """The same for rows that have been through the operators which stand apart."""
+        return _run(self.leaves[place].steps, rows)
 
 
 class _Building:
@@ -80,13 +96,14 @@ class _Building:
     def __init__(self, on_error: OnError, entries_max: int) -> None:
         self._on_error = on_error
         self._entries_max = entries_max
-        self.has_state = False
+        self.keyed: list[Keyed] = []
+        self.key_kinds = 0
 
     def leaves(self, node: Node, with_old: bool) -> list[Leaf]:
         match node:
             case Read():
                 leaves = [Leaf(node)]
-                return _then(leaves, self._single(TableChanges(node))) if with_old else leaves
+                return self._then_keyed(leaves, TableChanges(node)) if with_old else leaves
             case Filter() if node.shape.is_table:
                 return self._table_filter(node, with_old)
             case Filter() | Project() | FlatMap() | Rekey():
@@ -97,19 +114,23 @@ class _Building:
 
     def _stateless(self, node: Filter | Project | FlatMap | Rekey, with_old: bool) -> list[Leaf]:
         (step,) = compile_steps([node], self._on_error)
+        leaves = self.leaves(node.input, with_old)
         if with_old:
             (old_step,) = compile_steps([node], _told_already)
-            step = _paired(step, old_step)
-        return _then(self.leaves(node.input, with_old), step)
+            return _then(leaves, _paired(step, old_step))
+        if any(leaf.steps for leaf in leaves):
+            return _then(leaves, step)
+        (leaf,) = leaves
+        leaf.operators.append(node)
+        leaf.before.append(step)
+        return leaves
 
     def _table_filter(self, node: Filter, with_old: bool) -> list[Leaf]:
         """Over rows as they come from a topic, it keeps by itself what passes; what has state below tells changes."""
-        base = node.input
-        while isinstance(base, Project | Filter):
-            base = base.input
-        if isinstance(base, Read):
-            processor = TableFilter(node, with_old, self._on_error)
-            return _then(self.leaves(node.input, with_old=False), self._single(processor))
+        if isinstance(_base(node), Read):
+            return self._then_keyed(
+                self.leaves(node.input, with_old=False), TableFilter(node, with_old, self._on_error)
+            )
         return _then(self.leaves(node.input, with_old=True), filtered_changes(node, with_old, self._on_error))
 
     def _aggregate(self, node: Aggregate, with_old: bool) -> list[Leaf]:
@@ -119,58 +140,83 @@ class _Building:
                 self.leaves(node.input, with_old=True),
                 lambda changes: [move for change in changes for move in moves(change)],
             )
-            return _then(leaves, self._single(TableAggregation(node, with_old, self._on_error)))
+            return self._then_keyed(leaves, TableAggregation(node, with_old, self._on_error))
         leaves = self.leaves(node.input, with_old=False)
         if node.window is None:
-            return _then(leaves, self._single(Aggregation(node, with_old, self._on_error)))
+            return self._then_keyed(leaves, Aggregation(node, with_old, self._on_error))
         kind = SessionAggregation if node.window.kind is WindowKind.SESSION else WindowAggregation
-        return _then(leaves, partial(self._timed(kind(node, with_old, self._on_error)).push, 0))
+        return self._then_keyed(leaves, kind(node, with_old, self._on_error))
 
     def _join(self, node: StreamJoin | LookupJoin | TableJoin | ForeignKeyJoin, with_old: bool) -> list[Leaf]:
-        push = self._joining(node, with_old)
-        sides = (node.stream, node.table) if isinstance(node, LookupJoin) else (node.left, node.right)
-        joined = []
-        for side, below in enumerate(sides):
-            joined += _then(self.leaves(below, with_old=False), partial(push, side))
-        return joined
+        below = (node.stream, node.table) if isinstance(node, LookupJoin) else (node.left, node.right)
+        sides = [self.leaves(each, with_old=False) for each in below]
+        if isinstance(node, ForeignKeyJoin):
+            return self._foreign_key(node, with_old, sides)
+        # Tables are joined on their keys, by which those below know their rows, too.
+        is_known = isinstance(node, TableJoin) and any(leaf.steps for leaves in sides for leaf in leaves)
+        keyed = self._keyed(self._joining(node, with_old), is_known=is_known)
+        return [leaf for side, leaves in enumerate(sides) for leaf in _keyed_then(leaves, keyed, side)]
 
-    def _joining(self, node: StreamJoin | LookupJoin | TableJoin | ForeignKeyJoin, with_old: bool) -> SidedPush:
+    def _joining(self, node: StreamJoin | LookupJoin | TableJoin, with_old: bool) -> Processor:
         match node:
             case StreamJoin():
-                return self._timed(StreamJoining(node, self._on_error)).push
+                return StreamJoining(node, self._on_error)
             case LookupJoin():
-                return self._keyed(Lookup(node, self._on_error)).push
+                return Lookup(node, self._on_error)
             case TableJoin():
-                return self._keyed(TableJoining(node, with_old)).push
-        return self._foreign_key(node, with_old)
+                return TableJoining(node, with_old)
 
-    def _foreign_key(self, node: ForeignKeyJoin, with_old: bool) -> SidedPush:
+    def _foreign_key(self, node: ForeignKeyJoin, with_old: bool, sides: Sequence[list[Leaf]]) -> list[Leaf]:
         """Each row is asked and answered for before the next one."""
         asking = self._keyed(Asking(node, with_old, self._on_error))
         answering = self._keyed(Answering(node))
 
-        def push(side: int, rows: list[Row]) -> list[Any]:
-            if side:
-                return asking.push(OTHERS, answering.push(ROWS, rows))
+        def ask(rows: list[Row]) -> list[Any]:
             found = []
             for row in rows:
                 answers = answering.push(OTHERS, asking.push(ROWS, [row]))
                 found += asking.push(OTHERS, answers)
             return found
 
-        return push
+        def answer(rows: list[Row]) -> list[Any]:
+            return asking.push(OTHERS, answering.push(ROWS, rows))
 
-    def _single(self, processor: Processor) -> Push:
+        return _then(sides[0], ask) + _then(sides[1], answer)
+
+    def _then_keyed(self, leaves: list[Leaf], processor: Processor) -> list[Leaf]:
         """Of one input."""
-        return partial(self._keyed(processor).push, 0)
+        return _keyed_then(leaves, self._keyed(processor), 0)
 
-    def _keyed(self, processor: Processor) -> Keyed:
-        self.has_state = True
-        return Keyed(processor, self._entries_max)
+    def _keyed(self, processor: Processor, is_known: bool = False) -> Keyed:
+        keyed: Keyed
+        if isinstance(processor, TimedProcessor):
+            keyed = TimedKeyed(processor, self._entries_max)
+        else:
+            keyed = Keyed(processor, self._entries_max)
+        self.keyed.append(keyed)
+        self.key_kinds += not is_known
+        return keyed
 
-    def _timed(self, processor: TimedProcessor) -> TimedKeyed:
-        self.has_state = True
-        return TimedKeyed(processor, self._entries_max)
+
+def _run(steps: Sequence[Push], rows: list[Any]) -> list[Any]:
+    for step in steps:
+        if not rows:
+            break
+        rows = step(rows)
+    return rows
+
+
+def _base(node: Node) -> Node:
+    while isinstance(node, Project | Filter):
+        node = node.input
+    return node
+
+
+def _keyed_then(leaves: list[Leaf], keyed: Keyed, side: int) -> list[Leaf]:
+    for leaf in leaves:
+        if not leaf.steps:
+            leaf.key = keyed.key_of(side)
+    return _then(leaves, partial(keyed.push, side))
 
 
 def _then(leaves: list[Leaf], step: Push) -> list[Leaf]:

@@ -6,8 +6,10 @@ real-time mode, where Spark allows no Python, `native_plans` has it in Spark's S
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
@@ -15,19 +17,41 @@ from pyspark.sql import functions as spark
 
 from streams_sql.formats.serde import Layout, RegistryAccess
 from streams_sql.language.statements import Emit
-from streams_sql.plan.nodes import Aggregate, LookupJoin, Node, PersistentPlan, Read, StreamJoin
+from streams_sql.local.pipeline import Pipeline
+from streams_sql.plan.hosting import Hosting, hosting_of
+from streams_sql.plan.nodes import Aggregate, Node, PersistentPlan, Read, StreamJoin
 from streams_sql.plan.pipeline import chain_of, columns_of
 from streams_sql.sources import Source
 from streams_sql.spark import native_plans, topic_source
 from streams_sql.spark.aggregates import aggregated
-from streams_sql.spark.lookups import looked_up
-from streams_sql.spark.messages import KafkaAccess, StartQuery
+from streams_sql.spark.messages import BATCH_RECORDS_MAX, KafkaAccess, StartQuery
 from streams_sql.spark.native_plans import Clause, NativePlan, Select, Where
 from streams_sql.spark.positions import Offsets, TopicState, starting_offsets
-from streams_sql.spark.stages import EXAMPLES_MAX, PROBLEM, Operator, RecordsHead, RowsHead, RowsTail, Stage, TopicTail
+from streams_sql.spark.shards import (
+    BATCH_ROWS_MAX,
+    PackedHead,
+    ShardProcessor,
+    ShardTail,
+    ignored,
+    shard_numbers,
+    sharded,
+)
+from streams_sql.spark.slots import reads
+from streams_sql.spark.stages import (
+    EXAMPLES_MAX,
+    PROBLEM,
+    Operator,
+    RecordsHead,
+    RowsHead,
+    RowsTail,
+    Stage,
+    Tail,
+    TopicTail,
+)
 from streams_sql.spark.stream_joins import joined
 from streams_sql.spark.topic_source import FORMAT, Reading, TopicSource
-from streams_sql.spark.transactions import BATCH_RECORDS_MAX, Marks
+from streams_sql.spark.transactions import BATCH_RECORDS_MAX as TRANSACTION_RECORDS_MAX
+from streams_sql.spark.transactions import Marks
 
 OBSERVED_WRITES: Final = "writes"
 OBSERVED_READS: Final = "reads"
@@ -78,7 +102,7 @@ class Surroundings:
             self.first[topic],
             self.kafka,
             has_headers=bool(read.source.schema.headers),
-            records_max=records_max if self.marks is None else min(records_max, BATCH_RECORDS_MAX),
+            records_max=records_max if self.marks is None else min(records_max, TRANSACTION_RECORDS_MAX),
         )
         self.session.dataSource.register(TopicSource)
         stream = self.session.readStream.format(FORMAT).schema(stage.tail.schema)
@@ -105,7 +129,10 @@ class PlanLowering:
         plan = self._start.plan
         chain = chain_of(plan.node)
         tail = self._topic_tail(plan)
-        if isinstance(chain.base, Read):
+        if hosting_of(plan.node) is Hosting.SHARDS:
+            stage = Stage(PackedHead(), (), tail, self._start.fails_on_bad_record)
+            frame = self._sharded(plan.node).mapInArrow(stage, tail.schema)
+        elif isinstance(chain.base, Read):
             frame = self._staged(chain.base, chain.operators, tail)
         else:
             stage = Stage(RowsHead(chain.base.shape.columns), chain.operators, tail, self._start.fails_on_bad_record)
@@ -118,12 +145,28 @@ class PlanLowering:
         )
         return Lowered(written, _output_mode(chain.base))
 
-    def rows(self, node: Node, keeps_deleted: bool = False) -> DataFrame:
+    def rows(self, node: Node) -> DataFrame:
         """The rows of a node below one with state. Problems are observed and left out."""
         chain = chain_of(node)
         if not isinstance(chain.base, Read):
             raise TypeError(f"{type(chain.base).__name__} stands below another operator with state")
-        rows = self._staged(chain.base, chain.operators, RowsTail(node.shape.columns, keeps_deleted)).observe(
+        return self._observed(self._staged(chain.base, chain.operators, RowsTail(node.shape.columns)))
+
+    def _sharded(self, node: Node) -> DataFrame:
+        pipeline = Pipeline(node, ignored)
+        partitions = int(self._surroundings.session.conf.get("spark.sql.shuffle.partitions") or 1)
+        shards = shard_numbers(partitions if pipeline.has_one_key else 1)
+        packed = [
+            self._observed(
+                self._staged(leaf.read, tuple(leaf.operators), ShardTail(node, place, shards), BATCH_ROWS_MAX)
+            )
+            for place, leaf in enumerate(pipeline.leaves)
+        ]
+        return sharded(reduce(DataFrame.unionByName, packed), ShardProcessor(secrets.token_hex(8), node))
+
+    def _observed(self, frame: DataFrame) -> DataFrame:
+        """Without problems, which are observed."""
+        rows = frame.observe(
             f"{OBSERVED_READS}{self._reads}",
             spark.count(PROBLEM).alias("bad"),
             spark.expr(f"slice(collect_list({PROBLEM}), 1, {EXAMPLES_MAX})").alias("examples"),
@@ -131,10 +174,12 @@ class PlanLowering:
         self._reads += 1
         return rows.where(f"{PROBLEM} IS NULL").drop(PROBLEM)
 
-    def _staged(self, read: Read, operators: tuple[Operator, ...], tail: RowsTail | TopicTail) -> DataFrame:
+    def _staged(
+        self, read: Read, operators: tuple[Operator, ...], tail: Tail, records_max: int = BATCH_RECORDS_MAX
+    ) -> DataFrame:
         head = RecordsHead(read, *self._surroundings.layouts(read.source))
         stage = Stage(head, operators, tail, self._start.fails_on_bad_record)
-        return self._surroundings.staged(read, stage, self._start.batch_records_max)
+        return self._surroundings.staged(read, stage, min(self._start.batch_records_max, records_max))
 
     def _stateful(self, node: Node) -> DataFrame:
         match node:
@@ -142,13 +187,11 @@ class PlanLowering:
                 return aggregated(node, self.rows)
             case StreamJoin():
                 return joined(node, self.rows)
-            case LookupJoin():
-                return looked_up(node, self.rows)
-        raise TypeError(f"{type(node).__name__} has no state")
+        raise TypeError(f"Spark has no operator for {type(node).__name__}")
 
     def _topic_tail(self, plan: PersistentPlan) -> TopicTail:
         key, value = self._surroundings.layouts(plan.sink)
-        base = chain_of(plan.node).base
+        is_stateless = hosting_of(plan.node) is Hosting.STATELESS
         return TopicTail(
             sink=plan.sink,
             columns=columns_of(plan.node),
@@ -156,7 +199,7 @@ class PlanLowering:
             value=value,
             kafka=self._surroundings.kafka,
             marks=self._surroundings.marks,
-            source=base.source.topic if isinstance(base, Read) else None,
+            source=next(reads(plan.node)).source.topic if is_stateless else None,
         )
 
 

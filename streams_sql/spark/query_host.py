@@ -23,8 +23,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from streams_sql.formats.serde import RegistryAccess
-from streams_sql.plan.nodes import LookupJoin, Read
-from streams_sql.plan.pipeline import chain_of
+from streams_sql.plan.hosting import Hosting, hosting_of
 from streams_sql.spark.checkpoints import Folder, Opened, first_offsets, open_checkpoint
 from streams_sql.spark.failures import failure
 from streams_sql.spark.messages import (
@@ -45,7 +44,7 @@ from streams_sql.spark.native_plans import Lowering, NotNative, native_plan
 from streams_sql.spark.plans import PlanLowering, Surroundings, native_frame
 from streams_sql.spark.positions import Offsets, TopicState
 from streams_sql.spark.progress import progress_of
-from streams_sql.spark.session import NATIVE_SETTINGS, ROCKSDB_SETTINGS
+from streams_sql.spark.session import NATIVE_SETTINGS, SHARD_SETTINGS
 from streams_sql.spark.slots import reads
 from streams_sql.spark.topic_states import TopicMissing, TopicStates, missing_text
 from streams_sql.spark.transactions import Marks, end_transaction
@@ -270,10 +269,9 @@ class QueryHost:
         if command.guarantee is Guarantee.AT_LEAST_ONCE:
             return None
         name, sink = self._name(command.query_id), command.plan.sink.topic
-        base = chain_of(command.plan.node).base
-        if not isinstance(base, Read):
+        if hosting_of(command.plan.node) is not Hosting.STATELESS:
             return Marks(name, f"{name}/{opened.id}", sink)
-        source = base.source.topic
+        source = next(reads(command.plan.node)).source.topic
         return Marks(name, f"{name}/{topics[source].id}", sink, source)
 
     def _real_time(self, command: StartQuery, surroundings: Surroundings) -> DataStreamWriter:
@@ -292,14 +290,14 @@ def _rewritten(command: StartQuery) -> str:
     """What becomes of rows that an earlier version has written."""
     if command.plan.sink.is_table:
         return "Its keys are written anew."
-    is_marked = command.guarantee is Guarantee.EXACTLY_ONCE and isinstance(chain_of(command.plan.node).base, Read)
+    is_marked = command.guarantee is Guarantee.EXACTLY_ONCE and hosting_of(command.plan.node) is Hosting.STATELESS
     return "What it has written is not written again." if is_marked else "Its rows are written once more."
 
 
 def _own_settings(command: StartQuery) -> Mapping[str, str]:
     if command.trigger.is_real_time:
         return NATIVE_SETTINGS
-    return ROCKSDB_SETTINGS if isinstance(chain_of(command.plan.node).base, LookupJoin) else {}
+    return SHARD_SETTINGS if hosting_of(command.plan.node) is Hosting.SHARDS else {}
 
 
 def _batches(command: StartQuery, surroundings: Surroundings) -> DataStreamWriter:

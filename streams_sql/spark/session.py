@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from streams_sql.spark import home, jars, java
 from streams_sql.spark.masters import default_master, is_local
 
-# Processors keep their state in RocksDB alone; all else has it in memory, which commits faster.
-ROCKSDB_SETTINGS: Final[Mapping[str, str]] = {
+# Shards keep their state in RocksDB alone; all else has it in memory, which commits faster.
+SHARD_SETTINGS: Final[Mapping[str, str]] = {
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),

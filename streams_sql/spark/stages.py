@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark import TaskContext
@@ -27,19 +27,18 @@ from streams_sql.spark.transactions import Marks, TransactionalProducer
 from streams_sql.spark.type_names import spark_type
 from streams_sql.sql_types import quoted
 
-DELETED: Final = "__deleted"
 PARTITION: Final = "__partition"
 OFFSET: Final = "__offset"
 PROBLEM: Final = "__problem"
 EXAMPLES_MAX: Final = 10
 REASON_CHARACTERS: Final = 500
 
-_PROBLEM_TYPE: Final = "STRUCT<topic: STRING, partition: INT, offset: BIGINT, reason: STRING>"
-REPORT_SCHEMA: Final = f"written BIGINT, bad BIGINT, examples ARRAY<{_PROBLEM_TYPE}>"
-_PROBLEM_ARROW: Final = pa.struct(
+PROBLEM_TYPE: Final = "STRUCT<topic: STRING, partition: INT, offset: BIGINT, reason: STRING>"
+REPORT_SCHEMA: Final = f"written BIGINT, bad BIGINT, examples ARRAY<{PROBLEM_TYPE}>"
+PROBLEM_ARROW: Final = pa.struct(
     [("topic", pa.string()), ("partition", pa.int32()), ("offset", pa.int64()), ("reason", pa.string())]
 )
-_REPORT_ARROW: Final = pa.schema([("written", pa.int64()), ("bad", pa.int64()), ("examples", pa.list_(_PROBLEM_ARROW))])
+_REPORT_ARROW: Final = pa.schema([("written", pa.int64()), ("bad", pa.int64()), ("examples", pa.list_(PROBLEM_ARROW))])
 _BATCH_ID: Final = "streaming.sql.batchId"
 
 _TOO_LARGE: Final = "The row cannot be written: its record would have {} bytes, which is more than producers send."
@@ -49,6 +48,21 @@ NO_RECORD: Final = (False, -1, -1)
 Operator: TypeAlias = Filter | Project | FlatMap | Rekey
 Messages: TypeAlias = tuple[Sequence[bytes | None], Sequence[bytes | None], Sequence[int]]
 """Keys, values and timestamps."""
+
+
+class Head(Protocol):
+    """Where the rows of a stage come from."""
+
+    def rows(self, on_problem: OnProblem) -> Callable[[Any], list[Row]]: ...
+
+
+class Tail(Protocol):
+    """Where they go. `schema` is what comes out, in Spark's words."""
+
+    @property
+    def schema(self) -> str: ...
+
+    def write(self, batches: Iterator[list[Row]], problems: Problems) -> Iterator[pa.RecordBatch]: ...
 
 
 class BadRecordError(Exception):
@@ -115,18 +129,17 @@ class RowsTail:
     """To an operator with state, with where they came from; problems go along as rows of their own."""
 
     columns: tuple[Column, ...]
-    keeps_deleted: bool = False
 
     @property
     def schema(self) -> str:
         """In Spark's words."""
         columns = [f"{quoted(column.name)} {spark_type(column.type)}" for column in self.columns]
-        hidden = [f"{DELETED} BOOLEAN", f"{PARTITION} INT", f"{OFFSET} BIGINT", f"{PROBLEM} {_PROBLEM_TYPE}"]
+        hidden = [f"{PARTITION} INT", f"{OFFSET} BIGINT", f"{PROBLEM} {PROBLEM_TYPE}"]
         return ", ".join([*columns, *hidden])
 
     def write(self, batches: Iterator[list[Row]], problems: Problems) -> Iterator[pa.RecordBatch]:
         for rows in batches:
-            kept = rows if self.keeps_deleted else [row for row in rows if not row[-1][0]]
+            kept = [row for row in rows if not row[-1][0]]
             found = problems.take()
             yield self._batch(kept, found)
 
@@ -135,15 +148,14 @@ class RowsTail:
         fields: Iterable[Sequence[Any]] = zip(*rows, strict=True) if rows else [()] * (len(self.columns) + 1)
         *values, origins = fields
         arrays = [to_arrow([*field, *missing], column.type) for field, column in zip(values, self.columns, strict=True)]
-        deleted, partitions, offsets = zip(*origins, strict=True) if origins else ((), (), ())
+        _, partitions, offsets = zip(*origins, strict=True) if origins else ((), (), ())
         arrays += [
-            pa.array([*deleted, *missing], pa.bool_()),
             pa.array([*partitions, *missing], pa.int32()),
             pa.array([*offsets, *missing], pa.int64()),
-            pa.array([None] * len(rows) + [problem._asdict() for problem in problems], _PROBLEM_ARROW),
+            pa.array([None] * len(rows) + [problem._asdict() for problem in problems], PROBLEM_ARROW),
         ]
-        types = [*(arrow_type(column.type) for column in self.columns), *(array.type for array in arrays[-4:])]
-        names = [*(column.name for column in self.columns), DELETED, PARTITION, OFFSET, PROBLEM]
+        types = [*(arrow_type(column.type) for column in self.columns), *(array.type for array in arrays[-3:])]
+        names = [*(column.name for column in self.columns), PARTITION, OFFSET, PROBLEM]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(list(zip(names, types, strict=True))))
 
 
@@ -268,9 +280,9 @@ def _picker(columns: Sequence[str], wanted: Sequence[str]) -> Any:
 class Stage:
     """What a task does with what is read: records of a topic, or batches of rows that an operator with state has made."""
 
-    head: RecordsHead | RowsHead
+    head: Head
     operators: tuple[Operator, ...]
-    tail: RowsTail | TopicTail
+    tail: Tail
     fails_on_bad_record: bool = False
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[pa.RecordBatch]:

@@ -48,4 +48,4 @@ def _side(frame: DataFrame, side: str, within: Within) -> DataFrame:
     grace = within.grace_ms if within.grace_ms is not None else GRACE_DEFAULT_MS
     frame = frame.where(f"{side}_key IS NOT NULL").withColumnRenamed(ROWTIME, f"{side}_rowtime")
     frame = frame.withColumn(f"{side}_time", spark.expr(f"timestamp_millis({side}_rowtime)"))
-    return frame.drop("__deleted", "__partition", "__offset").withWatermark(f"{side}_time", f"{grace} milliseconds")
+    return frame.drop("__partition", "__offset").withWatermark(f"{side}_time", f"{grace} milliseconds")

@@ -59,13 +59,6 @@ def planned(text: str, catalogue: Sources, defaults: Defaults = DEFAULTS) -> Per
     return plan_create_as(statement, catalogue, defaults)
 
 
-def planned_for_any_host(text: str, catalogue: Sources) -> PersistentPlan:
-    """The plan of CREATE … AS SELECT, whether anybody can run it or not."""
-    statement = parse_statement(text)
-    assert isinstance(statement, CreateAsSelect)
-    return plan_create_as(statement, catalogue, DEFAULTS, refuse=lambda node, query: None)
-
-
 def query_of(text: str) -> Query:
     statement = parse_statement(text)
     assert isinstance(statement, Query)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from streams_sql.analysis.unsupported import NotSupportedYet
 from streams_sql.functions.ordered_aggregates import COLLECT_LIST_LIMIT
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Emit, WindowKind
@@ -150,23 +149,3 @@ def test_what_cannot_be_grouped_is_refused(catalogue: Sources, select: str, mess
     with pytest.raises(SqlProblem) as caught:
         planned(f"CREATE TABLE made AS {select}", catalogue)
     assert message in caught.value.message
-    assert not isinstance(caught.value, NotSupportedYet)
-
-
-@pytest.mark.parametrize(
-    ("select", "message"),
-    [
-        ("SELECT v, COUNT(*) FROM t GROUP BY v", "Aggregates over tables are not supported yet."),
-        ("SELECT a, COUNT(*) FROM s WINDOW SESSION (1 SECOND) GROUP BY a", "Session windows are not supported yet."),
-        (
-            "SELECT a, COUNT(*) FROM s WINDOW SESSION (1 SECOND) GROUP BY a EMIT FINAL",
-            "Session windows are not supported yet.",
-        ),
-        ("SELECT s.a, COUNT(*) FROM s JOIN t ON s.k = t.k GROUP BY s.a", "GROUP BY on a join is not supported yet."),
-        ("SELECT a, HISTOGRAM(CAST(a AS STRING)) FROM s GROUP BY a", "HISTOGRAM is not supported yet."),
-        ("SELECT a, COUNT(*) FROM s GROUP BY a HAVING COUNT(*) > 1", "HAVING in a query that emits changes is"),
-    ],
-)
-def test_some_aggregates_come_later(catalogue: Sources, select: str, message: str) -> None:
-    with pytest.raises(NotSupportedYet, match=message):
-        planned(f"CREATE TABLE made AS {select}", catalogue)

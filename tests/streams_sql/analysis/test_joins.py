@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from streams_sql.analysis.unsupported import NotSupportedYet
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import JoinKind, WindowKind
 from streams_sql.plan.nodes import ForeignKeyJoin, LookupJoin, Node, Project, StreamJoin, TableJoin
 from streams_sql.plan.text import expression_text
 from streams_sql.sources import KeyWindow
-from tests.streams_sql.analysis.catalogues import Sources, planned, planned_for_any_host, sources
+from tests.streams_sql.analysis.catalogues import Sources, planned, sources
 
 
 @pytest.fixture(scope="module")
@@ -126,11 +125,11 @@ MANY = {
 
 @pytest.mark.parametrize(("text", "wanted"), MANY.items(), ids=MANY)
 def test_tables_and_many_sources_are_joined_as_in_ksqldb(catalogue: Sources, text: str, wanted: str) -> None:
-    assert str(planned_for_any_host(f"CREATE {text}", catalogue).sink.schema) == wanted
+    assert str(planned(f"CREATE {text}", catalogue).sink.schema) == wanted
 
 
 def node_of(text: str, catalogue: Sources) -> Node:
-    node = planned_for_any_host(f"CREATE {text}", catalogue).node
+    node = planned(f"CREATE {text}", catalogue).node
     assert isinstance(node, Project)
     return node.input
 
@@ -172,7 +171,7 @@ def test_rows_that_have_the_key_already_keep_it_in_the_next_join(catalogue: Sour
     ],
 )
 def test_windows_of_keys_must_be_equal(catalogue: Sources, join: str, bounds: list[str], window: KeyWindow) -> None:
-    plan = planned_for_any_host(f"CREATE STREAM made AS SELECT * FROM {join}", catalogue)
+    plan = planned(f"CREATE STREAM made AS SELECT * FROM {join}", catalogue)
     assert plan.sink.key_window == window
     assert isinstance(plan.node, Project)
     assert isinstance(plan.node.input, Project)
@@ -224,7 +223,6 @@ def test_what_cannot_be_joined_is_refused(catalogue: Sources, join: str, message
     with pytest.raises(SqlProblem) as caught:
         planned(f"CREATE STREAM made AS SELECT * FROM {join}", catalogue)
     assert message in caught.value.message
-    assert not isinstance(caught.value, NotSupportedYet)
 
 
 @pytest.mark.parametrize(
@@ -264,21 +262,3 @@ def test_the_key_of_the_left_table_has_to_be_selected(catalogue: Sources, select
     with pytest.raises(SqlProblem) as caught:
         planned(f"CREATE TABLE made AS SELECT {select}", catalogue)
     assert message in caught.value.message
-
-
-@pytest.mark.parametrize(
-    ("join", "message"),
-    [
-        ("t JOIN o ON t.id = o.id", "Table-table joins are not supported yet."),
-        ("o JOIN t ON f = t.id", "Foreign-key joins of tables are not supported yet."),
-        (
-            "l JOIN r WITHIN 1 SECOND ON l.a = r.a JOIN t ON l.a = id",
-            "Joins of more than two sources are not supported yet.",
-        ),
-        ("w JOIN v WITHIN 1 SECOND ON w.a = v.a", "Joins of windowed sources are not supported yet."),
-    ],
-)
-def test_some_joins_come_later(catalogue: Sources, join: str, message: str) -> None:
-    kind = "TABLE" if join[0] in "to" else "STREAM"
-    with pytest.raises(NotSupportedYet, match=message):
-        planned(f"CREATE {kind} made AS SELECT * FROM {join}", catalogue)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from streams_sql.analysis.defaults import Defaults
-from streams_sql.analysis.unsupported import NotSupportedYet
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import WindowKind
 from streams_sql.plan.nodes import FlatMap, Project, Rekey
@@ -146,7 +145,6 @@ def test_what_cannot_be_written_is_refused(catalogue: Sources, text: str, messag
     with pytest.raises(SqlProblem) as caught:
         planned(f"CREATE {text}", catalogue)
     assert message in caught.value.message
-    assert not isinstance(caught.value, NotSupportedYet)
 
 
 @pytest.mark.parametrize(
@@ -172,8 +170,3 @@ def test_what_cannot_be_inserted_is_refused(catalogue: Sources, text: str, messa
     with pytest.raises(SqlProblem) as caught:
         planned(f"INSERT INTO {text}", catalogue)
     assert message in caught.value.message
-
-
-def test_where_on_a_table_comes_later(catalogue: Sources) -> None:
-    with pytest.raises(NotSupportedYet, match="WHERE on a table is not supported yet"):
-        planned("CREATE TABLE made AS SELECT * FROM t WHERE v > 1", catalogue)

@@ -9,6 +9,7 @@ import pytest
 
 from streams_sql.engine.answers import QueryStatus
 from streams_sql.engine.catalogue import PersistentQuery
+from streams_sql.engine.command import LOWERING
 from streams_sql.engine.queries import Queries
 from streams_sql.engine.query_settings import QuerySettings
 from streams_sql.spark.messages import (
@@ -76,7 +77,7 @@ def life(loop: ManualLoop) -> Life:
 
 def test_a_query_is_started_and_told_to_run(life: Life) -> None:
     (command,) = life.driver.started
-    assert (command.query_id, command.checkpoint) == (life.query.id, f"/checkpoints/{life.query.id}/1")
+    assert (command.query_id, command.checkpoint) == (life.query.id, f"/checkpoints/{life.query.id}/{LOWERING}")
     assert life.status.state == "STARTING"
     life.hear(Started(life.query.id))
     assert (life.status.state, life.status.mode) == ("RUNNING", "Runs in batches each 200 ms, writes at least once")

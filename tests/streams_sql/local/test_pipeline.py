@@ -308,13 +308,13 @@ RECORDS = st.lists(
 )
 
 
-def _fed(reads: Sequence[Read], records: Sequence[Any]) -> list[tuple[int, Row]]:
-    fed = []
+def fed(reads: Sequence[Read], records: Sequence[Any]) -> list[tuple[int, Row]]:
+    found = []
     for side, key, group, value, time in records:
         read = reads[side % len(reads)]
         is_deleted = value is None and read.source.is_table
-        fed.append((side % len(reads), row(read, time, is_deleted=is_deleted, K=key, G=group, V=value)))
-    return fed
+        found.append((side % len(reads), row(read, time, is_deleted=is_deleted, K=key, G=group, V=value)))
+    return found
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -322,13 +322,13 @@ def _fed(reads: Sequence[Read], records: Sequence[Any]) -> list[tuple[int, Row]]
 @given(records=RECORDS)
 def test_it_makes_no_difference_whether_rows_come_together(name: str, records: list[Any]) -> None:
     one, other = (Pipeline(PLANS[name](), unexpected) for _ in range(2))
-    fed = _fed(one.reads, records)
-    singly = [found for place, each in fed for found in one.feed(place, [each])]
+    rows = fed(one.reads, records)
+    singly = [found for place, each in rows for found in one.feed(place, [each])]
     together: list[Row] = []
     batch: list[Row] = []
-    for number, (place, each) in enumerate(fed):
+    for number, (place, each) in enumerate(rows):
         batch.append(each)
-        if number + 1 == len(fed) or fed[number + 1][0] != place:
+        if number + 1 == len(rows) or rows[number + 1][0] != place:
             together += other.feed(place, batch)
             batch = []
     assert together == singly

@@ -1,0 +1,309 @@
+"""Operators with state on Spark: the pipeline of the in-process host, in shards.
+
+Rows are dealt out to shards by the key that all operators of a plan know them by; a plan whose operators have several keys is one shard.
+They go there packed, hundreds in one value: a row costs no crossing of its own between Python and the JVM. A shard is a group of
+`transformWithState`: what has changed in it is added to a list in Spark's state store, and all that it knows is written anew when the
+list has grown to a multiple of that. A worker keeps its shards in memory from batch to batch; a mark in the state store tells whether what
+it keeps is what was committed, and else it reads the list.
+"""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import secrets
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any, ClassVar, Final
+from zlib import crc32
+
+import pyarrow as pa  # type: ignore[import-untyped]
+from pyspark.sql import DataFrame
+from pyspark.sql import Row as SparkRow
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from streams_sql.local.interleaving import Item, Line, in_order
+from streams_sql.local.keyed import Part
+from streams_sql.local.pipeline import Pipeline
+from streams_sql.plan.nodes import Node
+from streams_sql.plan.pipeline import Row, columns_of
+from streams_sql.plan.records import OnProblem
+from streams_sql.processors.processor import KeyOf
+from streams_sql.sources import ROWTIME
+from streams_sql.spark.stages import PROBLEM, PROBLEM_ARROW, PROBLEM_TYPE, Problems
+
+SHARD: Final = "shard"
+PACKED: Final = "packed"
+BATCH_ROWS_MAX: Final = 100_000
+"""Of one topic. All of them are in the memory of the workers at once."""
+PACKED_ROWS_MAX: Final = 10_000
+"""Rows in one value, on their way from a shard."""
+ENTRY_STATES_MAX: Final = 50_000
+"""States in one entry of the list."""
+LIST_BYTES_MIN: Final = 1024 * 1024
+LIST_GROWTH: Final = 2
+"""A list is written anew when it is larger than this, and than so many times what is known."""
+SHARDS_KEPT_MAX: Final = 64
+"""In the memory of one worker. The one that was used longest ago goes."""
+ENTRIES_MAX: Final = 2**62
+KEYS_REMEMBERED_MAX: Final = 100_000
+"""Whose shards a task need not work out again."""
+
+_ROWS_SCHEMA: Final = f"{PACKED} BINARY"
+_SEED: Final = 42
+_MASK: Final = 2**32 - 1
+
+
+# -- on the way to the shards ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ShardTail:
+    """Packs the rows that are read at one place of a plan, by shard; problems go along as rows of their own."""
+
+    node: Node
+    place: int
+    shards: tuple[int, ...]
+
+    schema: ClassVar[str] = (
+        f"{SHARD} INT, place INT, partition INT, offset BIGINT, {PACKED} BINARY, {PROBLEM} {PROBLEM_TYPE}"
+    )
+    _arrow: ClassVar[Any] = pa.schema(
+        [
+            (SHARD, pa.int32()),
+            ("place", pa.int32()),
+            ("partition", pa.int32()),
+            ("offset", pa.int64()),
+            (PACKED, pa.binary()),
+            (PROBLEM, PROBLEM_ARROW),
+        ]
+    )
+
+    def write(self, batches: Iterator[list[Row]], problems: Problems) -> Iterator[pa.RecordBatch]:
+        dealing = _Dealing(_pipeline(self.node).leaves[self.place].key, self.shards)
+        for rows in batches:
+            packed = [
+                {
+                    SHARD: shard,
+                    "place": self.place,
+                    "partition": some[0][-1][1],
+                    "offset": some[0][-1][2],
+                    PACKED: pickle.dumps(some, pickle.HIGHEST_PROTOCOL),
+                }
+                for shard, some in dealing.dealt(rows).items()
+            ]
+            found = [{PROBLEM: problem._asdict()} for problem in problems.take()]
+            if packed or found:
+                yield pa.RecordBatch.from_pylist([*packed, *found], self._arrow)
+
+
+class _Dealing:
+    def __init__(self, key: KeyOf | None, shards: Sequence[int]) -> None:
+        self._key = key
+        self._shards = shards
+        self._known: dict[Any, int] = {}
+
+    def dealt(self, rows: list[Row]) -> Mapping[int, list[Row]]:
+        if self._key is None or len(self._shards) == 1:
+            return {self._shards[0]: rows} if rows else {}
+        found: dict[int, list[Row]] = defaultdict(list)
+        known, key_of = self._known, self._key
+        for row in rows:
+            key = key_of(row)
+            shard = known.get(key)
+            if shard is None:
+                shard = self._learned(key)
+            found[shard].append(row)
+        return found
+
+    def _learned(self, key: Any) -> int:
+        """Equal keys are written alike, in every process."""
+        if len(self._known) >= KEYS_REMEMBERED_MAX:
+            self._known.clear()
+        shard = self._known[key] = self._shards[crc32(repr(key).encode()) % len(self._shards)]
+        return shard
+
+
+@dataclass(frozen=True, slots=True)
+class PackedHead:
+    """Rows that come from shards."""
+
+    def rows(self, on_problem: OnProblem) -> Any:
+        def take(batch: pa.RecordBatch) -> list[Row]:
+            return list(chain.from_iterable(map(pickle.loads, batch.column(PACKED).to_pylist())))
+
+        return take
+
+
+# -- in the shards --------------------------------------------------------------------------------
+
+
+def sharded(frame: DataFrame, processor: ShardProcessor) -> DataFrame:
+    """What the shards of a plan make of packed rows."""
+    return frame.groupBy(SHARD).transformWithState(processor, _ROWS_SCHEMA, "append", "none")
+
+
+class ShardProcessor(StatefulProcessor):
+    """`run` is the name of one run of a query."""
+
+    def __init__(self, run: str, node: Node) -> None:
+        self._run = run
+        self._node = node
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._list = handle.getListState("list", "entry BINARY")
+        self._mark = handle.getValueState("mark", "mark BINARY")
+
+    def handleInputRows(self, key: Any, rows: Iterator[SparkRow], timerValues: Any) -> Iterator[SparkRow]:  # noqa: N802, N803
+        name = self._run, key[0]
+        shard = _KEPT.pop(name, None)
+        mark = self._mark.get()
+        if shard is None or mark is None or shard.mark != mark[0]:
+            shard = _Shard(self._node)
+            shard.restore(entry for (entry,) in self._list.get())
+        made = shard.take(rows)
+        self._write(shard)
+        while len(_KEPT) >= SHARDS_KEPT_MAX:
+            _KEPT.popitem(last=False)
+        _KEPT[name] = shard
+        remaining = iter(made)
+        while some := list(islice(remaining, PACKED_ROWS_MAX)):
+            yield SparkRow(**{PACKED: pickle.dumps(some, pickle.HIGHEST_PROTOCOL)})
+
+    def _write(self, shard: _Shard) -> None:
+        changed = shard.changed()
+        if shard.list_bytes > max(LIST_BYTES_MIN, LIST_GROWTH * shard.whole_bytes):
+            self._list.put([(entry,) for entry in shard.whole()])
+        else:
+            self._list.appendList([(entry,) for entry in changed])
+        self._mark.update((shard.mark,))
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class _Shard:
+    """What a worker keeps of a shard. The mark is another one for each batch."""
+
+    node: Node
+    pipeline: Pipeline = field(init=False)
+    mark: bytes = b""
+    list_bytes: int = 0
+    whole_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        self.pipeline = _pipeline(self.node)
+
+    def restore(self, entries: Iterable[bytes]) -> None:
+        for entry in entries:
+            self.list_bytes += len(entry)
+            for keyed, part in zip(self.pipeline.keyed, pickle.loads(entry), strict=True):  # noqa: S301 - our own state
+                keyed.restore(part)
+        self.whole_bytes = self.list_bytes
+        for keyed in self.pipeline.keyed:
+            keyed.changed()
+
+    def take(self, packed: Iterable[SparkRow]) -> list[Row]:
+        made: list[Row] = []
+        feed = self.pipeline.feed_prepared
+        for place, rows in in_order(self._lines(packed)):
+            made += feed(place, rows)
+        return made
+
+    def _lines(self, packed: Iterable[SparkRow]) -> list[Line]:
+        leaves = self.pipeline.leaves
+        rowtimes = [columns_of(leaf.fed).index(ROWTIME) for leaf in leaves]
+        places: dict[str, list[int]] = defaultdict(list)
+        for place, leaf in enumerate(leaves):
+            places[leaf.read.source.topic].append(place)
+        lines: dict[tuple[str, int], Line] = {}
+        for each in sorted(packed, key=_position):
+            place = each["place"]
+            topic = leaves[place].read.source.topic
+            line = lines.get((topic, each["partition"]))
+            if line is None:
+                is_table = all(leaves[other].read.source.is_table for other in places[topic])
+                rank = (0 if is_table else 1, places[topic][0], each["partition"])
+                line = lines[topic, each["partition"]] = Line(rank, is_awaited=False)
+            rowtime = rowtimes[place]
+            rows = pickle.loads(each[PACKED])  # noqa: S301 - packed by our own stage
+            line.items.extend([(row[rowtime], place, row) for row in rows])
+        for (topic, _), line in lines.items():
+            if len(places[topic]) > 1:
+                # The same records, read in several places: each goes through all of them before the next one.
+                line.items = type(line.items)(sorted(line.items, key=_offset))
+        return list(lines.values())
+
+    def changed(self) -> list[bytes]:
+        self.mark = secrets.token_bytes(8)
+        entries = _entries([keyed.changed() for keyed in self.pipeline.keyed])
+        self.list_bytes += sum(map(len, entries))
+        return entries
+
+    def whole(self) -> list[bytes]:
+        entries = _entries([keyed.whole() for keyed in self.pipeline.keyed])
+        self.list_bytes = self.whole_bytes = sum(map(len, entries))
+        return entries
+
+
+_KEPT: OrderedDict[tuple[str, int], _Shard] = OrderedDict()
+"""The shards of this worker, those that were used last at the end."""
+
+
+def _entries(parts: Sequence[Part]) -> list[bytes]:
+    """Parts of all operators, pickled, in pieces that are not too large."""
+    states = [iter(part.states.items()) for part in parts]
+    entries: list[bytes] = []
+    while True:
+        some = [
+            part._replace(states=dict(islice(each, ENTRY_STATES_MAX))) for part, each in zip(parts, states, strict=True)
+        ]
+        if entries and not any(part.states for part in some):
+            return entries
+        entries.append(pickle.dumps(some, pickle.HIGHEST_PROTOCOL))
+
+
+def shard_numbers(count: int) -> tuple[int, ...]:
+    """Numbers that Spark puts each into a partition of its own, of so many."""
+    found: dict[int, int] = {}
+    for number in itertools.count():
+        found.setdefault(_spark_hash(number) % count, number)
+        if len(found) == count:
+            return tuple(found[partition] for partition in sorted(found))
+    raise AssertionError
+
+
+def _spark_hash(number: int) -> int:
+    """Murmur3 of an INT, as Spark deals out rows by it."""
+    mixed = number * 0xCC9E2D51 & _MASK
+    mixed = _rotated(mixed, 15) * 0x1B873593 & _MASK
+    mixed = (_rotated(_SEED ^ mixed, 13) * 5 + 0xE6546B64) & _MASK
+    mixed ^= 4
+    mixed = (mixed ^ mixed >> 16) * 0x85EBCA6B & _MASK
+    mixed = (mixed ^ mixed >> 13) * 0xC2B2AE35 & _MASK
+    mixed ^= mixed >> 16
+    return mixed - 2**32 if mixed >> 31 else mixed
+
+
+def _rotated(value: int, bits: int) -> int:
+    return (value << bits | value >> 32 - bits) & _MASK
+
+
+def _pipeline(node: Node) -> Pipeline:
+    return Pipeline(node, ignored, ENTRIES_MAX)
+
+
+def _position(row: SparkRow) -> tuple[int, int, int]:
+    return row["place"], row["partition"], row["offset"]
+
+
+def _offset(item: Item) -> int:
+    offset: int = item[2][-1][2]
+    return offset
+
+
+def ignored(error: Exception) -> None:
+    """An expression that fails is NULL, as ksqlDB has it."""
