@@ -108,18 +108,29 @@ def write_customers(port: int, topic: str, count: int, at_ms: int, customers: in
     for part in range(PARTS):
         numbers = range(part, count, PARTS)
         _write(port, topic, part, ((f"c{number % customers}", json_customer(number), at_ms) for number in numbers))
-        _write(port, topic, part, [(f"{LAST_CUSTOMER}-{part}", json_customer(0), at_ms + DAY_MS)])
+        # As late as the last order: engines that join by time wait for both.
+        _write(port, topic, part, [(f"{LAST_CUSTOMER}-{part}", json_customer(0), at_ms + 2 * DAY_MS)])
 
 
 def _write(port: int, topic: str, partition: int, records: Iterable[tuple[str, bytes, int]]) -> None:
+    failed: list[str] = []
     settings = {"bootstrap.servers": f"{HOST}:{port}", "acks": "all", "linger.ms": 20, "compression.type": "lz4"}
-    producer = Producer({**settings, "queue.buffering.max.messages": 2 * WAITING_RECORDS_MAX})
+    producer = Producer(
+        {
+            **settings,
+            "queue.buffering.max.messages": 2 * WAITING_RECORDS_MAX,
+            "delivery.report.only.error": True,
+            "on_delivery": lambda error, _message: failed.append(error.str()),
+        }
+    )
     for number, (key, value, timestamp) in enumerate(records):
         producer.produce(topic, value, key, partition, timestamp=timestamp)
         if number % BATCH_RECORDS == 0:
             _wait_for_room(producer)
     if producer.flush(FLUSH_LIMIT_SECONDS):
         raise LoadFailed(f"{topic} could not be filled in {FLUSH_LIMIT_SECONDS} s")
+    if failed:
+        raise LoadFailed(f"{len(failed)} records for {topic} were refused: {failed[0]}")
 
 
 def _wait_for_room(producer: Any) -> None:

@@ -14,7 +14,7 @@ from benchmarks.connection import HOST
 from benchmarks.job import Figures
 from benchmarks.lifecycle import MB
 from benchmarks.sql_engines import OurDeployment
-from benchmarks.sql_records import PARTS, write_customers
+from benchmarks.sql_records import DAY_MS, PARTS, write_customers
 from benchmarks.sql_stage import Stage
 from benchmarks.turns import say
 from benchmarks.wrk import NUMBER, Request
@@ -38,7 +38,7 @@ class Views:
     def _topic(self) -> str:
         topic, rows = self._stage.topic("view-rows"), self._stage.scale.view_rows
         say(f"writing {rows:,} rows to {topic.name}")
-        write_customers(self._stage.broker.port, topic.name, rows, int(time.time() * 1_000), KEYS)
+        write_customers(self._stage.broker.port, topic.name, rows, int(time.time() * 1_000) - 2 * DAY_MS, KEYS)
         return topic.name
 
     def catch_up(self) -> Figures:
