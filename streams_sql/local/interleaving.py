@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Final, TypeAlias
 
+from streams_sql.plan.nodes import Read
 from streams_sql.plan.pipeline import Row
 
 Item: TypeAlias = tuple[int, int, Row]
@@ -27,6 +28,18 @@ class Line:
         self.rank = rank
         self.is_awaited = is_awaited
         self.items: deque[Item] = deque()
+
+
+def rank_of(reads: Sequence[Read], places: Sequence[int], partition: int) -> tuple[int, ...]:
+    """Of a partition of a topic that a plan reads at these places."""
+    is_table = all(reads[place].source.is_table for place in places)
+    return 0 if is_table else 1, places[0], partition
+
+
+def offset_of(item: Item) -> int:
+    """Of the record that the row was made from."""
+    offset: int = item[2][-1][2]
+    return offset
 
 
 def in_order(lines: Sequence[Line]) -> Iterator[tuple[int, list[Row]]]:

@@ -12,7 +12,7 @@ from confluent_kafka import Consumer, KafkaError, TopicPartition
 
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.language.problem import SqlProblem
-from streams_sql.local.interleaving import Item, Line
+from streams_sql.local.interleaving import Item, Line, offset_of, rank_of
 from streams_sql.local.spans import ALL, Bounds, Span, bounds_of
 from streams_sql.plan.nodes import Read
 from streams_sql.plan.pipeline import columns_of
@@ -128,10 +128,9 @@ class Reading:
 
     def _open(self, topic: str, bounds: Mapping[int, Bounds]) -> None:
         places = self._places[topic]
-        rank = 0 if all(self._reads[place].source.is_table for place in places) else 1
         opened = []
         for number, limits in bounds.items():
-            line = Line((rank, places[0], number), self._is_ordered)
+            line = Line(rank_of(self._reads, places, number), self._is_ordered)
             partition = Partition(TopicPartition(topic, number, limits.first), limits, line)
             self._partitions[topic, number] = partition
             if not (self._is_bounded and partition.is_caught_up):
@@ -157,7 +156,7 @@ class Reading:
         items = [item for place in places for item in self._readers[place].items(place, messages)]
         if len(places) > 1:
             # The same records, read in several places: each goes through all of them before the next one.
-            items.sort(key=_offset)
+            items.sort(key=offset_of)
         partition.line.items.extend(items)
         if is_end:
             self._end(partition)
@@ -183,11 +182,6 @@ class Reading:
     def _pass_over(self, problem: Problem) -> None:
         self.figures.problems += 1
         self._on_problem(problem)
-
-
-def _offset(item: Item) -> int:
-    offset: int = item[2][-1][2]
-    return offset
 
 
 class _Reader:

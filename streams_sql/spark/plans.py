@@ -32,7 +32,6 @@ from streams_sql.spark.shards import (
     PackedHead,
     ShardProcessor,
     ShardTail,
-    ignored,
     shard_numbers,
     sharded,
 )
@@ -47,6 +46,7 @@ from streams_sql.spark.stages import (
     Stage,
     Tail,
     TopicTail,
+    ignored,
 )
 from streams_sql.spark.stream_joins import joined
 from streams_sql.spark.topic_source import FORMAT, Reading, TopicSource

@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import Row as SparkRow
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from streams_sql.local.interleaving import Item, Line, in_order
+from streams_sql.local.interleaving import Line, in_order, offset_of, rank_of
 from streams_sql.local.keyed import Part
 from streams_sql.local.pipeline import Pipeline
 from streams_sql.plan.nodes import Node
@@ -32,7 +32,7 @@ from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.plan.records import OnProblem
 from streams_sql.processors.processor import KeyOf
 from streams_sql.sources import ROWTIME
-from streams_sql.spark.stages import PROBLEM, PROBLEM_ARROW, PROBLEM_TYPE, Problems
+from streams_sql.spark.stages import PROBLEM, PROBLEM_ARROW, PROBLEM_TYPE, Problems, ignored
 
 SHARD: Final = "shard"
 PACKED: Final = "packed"
@@ -225,8 +225,7 @@ class _Shard:
             topic = leaves[place].read.source.topic
             line = lines.get((topic, each["partition"]))
             if line is None:
-                is_table = all(leaves[other].read.source.is_table for other in places[topic])
-                rank = (0 if is_table else 1, places[topic][0], each["partition"])
+                rank = rank_of(self.pipeline.reads, places[topic], each["partition"])
                 line = lines[topic, each["partition"]] = Line(rank, is_awaited=False)
             rowtime = rowtimes[place]
             rows = pickle.loads(each[PACKED])  # noqa: S301 - packed by our own stage
@@ -234,7 +233,7 @@ class _Shard:
         for (topic, _), line in lines.items():
             if len(places[topic]) > 1:
                 # The same records, read in several places: each goes through all of them before the next one.
-                line.items = type(line.items)(sorted(line.items, key=_offset))
+                line.items = type(line.items)(sorted(line.items, key=offset_of))
         return list(lines.values())
 
     def changed(self) -> list[bytes]:
@@ -298,12 +297,3 @@ def _pipeline(node: Node) -> Pipeline:
 
 def _position(row: SparkRow) -> tuple[int, int, int]:
     return row["place"], row["partition"], row["offset"]
-
-
-def _offset(item: Item) -> int:
-    offset: int = item[2][-1][2]
-    return offset
-
-
-def ignored(error: Exception) -> None:
-    """An expression that fails is NULL, as ksqlDB has it."""

@@ -288,9 +288,9 @@ class Stage:
     def __call__(self, batches: Iterable[Any]) -> Iterator[pa.RecordBatch]:
         problems = Problems(self.fails_on_bad_record)
         rows_of: Callable[[Any], list[Row]] = self.head.rows(problems.add)
-        steps = compile_steps(self.operators, _ignored)
+        steps = compile_steps(self.operators, ignored)
         yield from self.tail.write((run_steps(steps, rows_of(batch)) for batch in batches), problems)
 
 
-def _ignored(error: Exception) -> None:
+def ignored(error: Exception) -> None:
     """An expression that fails is NULL, as ksqlDB has it."""
