@@ -24,7 +24,9 @@ from barnabas.kernel.settings import SettingError, Settings
 from barnabas.wire.election.identity import Identity
 from streams_sql.engine.engine import Engine
 from streams_sql.engine.failures import Starting
+from streams_sql.engine.figures import EngineFigures
 from streams_sql.engine_settings import EngineSettings
+from streams_sql.http import query_metrics
 from streams_sql.http.forwarding import Forwarder
 from streams_sql.http.inserts import InsertPages
 from streams_sql.http.problems import Problems, shape
@@ -56,7 +58,7 @@ class Instance:
         self._statuses = CommandStatuses()
         self._stopping = asyncio.Event()
         self._forwarder = Forwarder()
-        self._metrics = RequestMetrics("streams_sql")
+        self._metrics = RequestMetrics("streams_sql", [query_metrics.families(self._figures)])
         self._host = ""
         self._cluster_id = ""
         self._running: RunningEngine | None = None
@@ -108,6 +110,9 @@ class Instance:
         if self._running is None or not self._is_started:
             raise Starting("The server is starting: it reads its catalogue. Try again in a moment.")
         return self._running.engine
+
+    def _figures(self) -> EngineFigures:
+        return self._running.figures() if self._running is not None and self._is_started else EngineFigures()
 
     def _state(self) -> ServerState:
         running = self._running

@@ -12,10 +12,11 @@
 AsyncClient is the same for asyncio.
 """
 
+from streams_sql.clients.async_insert_stream import AsyncInsertStream
 from streams_sql.clients.asynchronous import AsyncClient, AsyncRows
 from streams_sql.clients.blocking import Client, Lines, Rows
 from streams_sql.clients.failures import Refused, RowsRefused, ServerUnreachable
-from streams_sql.clients.insert_stream import AsyncInsertStream, InsertStream
+from streams_sql.clients.insert_stream import InsertStream
 from streams_sql.clients.protocol import DEFAULT_URL
 
 __all__ = [

@@ -7,11 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from barnabas.kernel.properties import PropertiesError, parse
 from barnabas.kernel.settings import MASK, SettingError, Settings
 from barnabas.wire.election.election import ElectionSettings
-from streams_sql.analysis.defaults import AGGREGATE_LIMITS, KEY_FORMAT, VALUE_FORMAT, WRAP_SINGLE_VALUES, Defaults
+from streams_sql.analysis.defaults import (
+    AGGREGATE_LIMITS,
+    KEEP_CASE,
+    KEY_FORMAT,
+    VALUE_FORMAT,
+    WRAP_SINGLE_VALUES,
+    Defaults,
+)
+from streams_sql.bounded.memory import MEMORY_SETTING
 from streams_sql.client_names import QUERY_NAMES
 from streams_sql.engine.answers import Property
+from streams_sql.engine.connect_client import ConnectAccess
+from streams_sql.engine.function_rules import INLINE, MODULES, FunctionRules
+from streams_sql.engine.processing_log import ProcessingLogSettings
 from streams_sql.engine.push_jobs import PushSettings
 from streams_sql.engine.queries_file import QUERIES_FILE
 from streams_sql.engine.query_settings import (
@@ -25,10 +37,11 @@ from streams_sql.engine.query_settings import (
 )
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.properties import property_problem
-from streams_sql.settings import PLAIN_REGISTRY_URL, REGISTRY_URL, SERVICE_ID
+from streams_sql.settings import CONNECT_URL, PLAIN_REGISTRY_URL, PROCESSING_LOG_PREFIX, REGISTRY_URL, SERVICE_ID
 from streams_sql.spark.masters import is_local
-from streams_sql.views.pages import Budget
+from streams_sql.views.pages import ROWS_SETTING, TIME_SETTING, Budget
 
+PROCESSING_LOG_SUFFIX: Final = "ksql_processing_log"
 INTERNAL_PREFIX: Final = "_confluent-ksql-"
 MASTER: Final = "spark.master"
 ELECTION_PROTOCOL: Final = "ksql"
@@ -111,6 +124,25 @@ class EngineSettings:
         return RegistryAccess(url, self.settings.text_or_none("ksql.schema.registry.basic.auth.user.info"))
 
     @property
+    def connect(self) -> ConnectAccess:
+        settings = self.settings
+        timeout_s = settings.integer("ksql.connect.request.timeout.ms") / 1000
+        return ConnectAccess(settings.text(CONNECT_URL), timeout_s, self._connect_credentials())
+
+    def _connect_credentials(self) -> tuple[str, str] | None:
+        settings, name = self.settings, "ksql.connect.basic.auth.credentials.file"
+        if settings.text("ksql.connect.basic.auth.credentials.source").lower() != "file":
+            return None
+        place = settings.text(name)
+        try:
+            found = {each.name: each.text for each in parse(Path(place).read_bytes())}
+        except (OSError, PropertiesError) as error:
+            raise SettingError(name, place, f"the file cannot be read: {error}") from None
+        if not {"username", "password"} <= found.keys():
+            raise SettingError(name, place, "the file needs a username and a password, each in a line: username=…")
+        return found["username"], found["password"]
+
+    @property
     def defaults(self) -> Defaults:
         settings = self.settings
         key, value = settings.text_or_none(KEY_FORMAT), settings.text_or_none(VALUE_FORMAT)
@@ -118,6 +150,7 @@ class EngineSettings:
             key_format=key and key.upper(),
             value_format=value and value.upper(),
             wrap_single_values=settings.boolean(WRAP_SINGLE_VALUES) if settings.is_given(WRAP_SINGLE_VALUES) else None,
+            keeps_case=settings.boolean(KEEP_CASE),
             topic_prefix=settings.text("ksql.output.topic.name.prefix"),
             aggregate_limits={name: settings.integer(name) for name in AGGREGATE_LIMITS if settings.is_given(name)},
         )
@@ -176,10 +209,30 @@ class EngineSettings:
         return PushSettings(client, self.registry, self.internal_prefix, queries_max, self.replicas)
 
     @property
+    def functions(self) -> FunctionRules:
+        modules = self.settings.items_of(MODULES)
+        return FunctionRules(tuple(filter(None, modules)), self.settings.boolean(INLINE))
+
+    @property
+    def processing_log(self) -> ProcessingLogSettings:
+        settings, prefix = self.settings, PROCESSING_LOG_PREFIX
+        has_topic, has_stream = (settings.boolean(f"{prefix}{what}.auto.create") for what in ("topic", "stream"))
+        topic = settings.text(f"{prefix}topic.name") or f"{self.service_id}{PROCESSING_LOG_SUFFIX}"
+        return ProcessingLogSettings(
+            topic=topic if has_topic or has_stream else None,
+            partitions=settings.integer(f"{prefix}topic.partitions"),
+            replicas=settings.integer(f"{prefix}topic.replication.factor"),
+            stream=settings.text(f"{prefix}stream.name").upper() if has_stream else None,
+            has_rows=settings.boolean(f"{prefix}rows.include"),
+        )
+
+    @property
     def budget(self) -> Budget:
         settings = self.settings
         return Budget(
-            rows=settings.integer("sql.pull.scan.max.rows"), seconds=settings.integer("sql.pull.scan.max.ms") / 1000
+            rows=settings.integer(ROWS_SETTING),
+            seconds=settings.integer(TIME_SETTING) / 1000,
+            memory_bytes=settings.integer(MEMORY_SETTING),
         )
 
     def shown(self) -> list[Property]:

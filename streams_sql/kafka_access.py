@@ -28,6 +28,11 @@ from streams_sql.client_names import (
 from streams_sql.engine.query_settings import STREAMS_PREFIX
 from streams_sql.spark.messages import KafkaAccess
 
+_ASKING: Final = {
+    # Clients ask for the topics that they know of again and again; who asks must not make one anew that was deleted.
+    "allow.auto.create.topics": "false",
+}
+
 CLIENT_LOG: Final = logging.getLogger("streams_sql.kafka")
 CLIENT_LOG.addFilter(OneOfAKind())
 
@@ -96,4 +101,4 @@ class Kafka:
 
     def _librdkafka(self) -> dict[str, str]:
         own = {name: value for name, value in self.given.items() if name in TAKEN and name.startswith(SECURITY)}
-        return librdkafka_settings(own)
+        return {**librdkafka_settings(own), **_ASKING}

@@ -7,7 +7,7 @@ from typing import Final
 from barnabas.kernel.kafka_clients.client_names import TAKEN
 from barnabas.kernel.settings import SettingError
 from streams_sql.analysis.catalogue_view import nearest_hint
-from streams_sql.analysis.defaults import AGGREGATE_LIMITS, KEY_FORMAT, VALUE_FORMAT, WRAP_SINGLE_VALUES
+from streams_sql.analysis.defaults import AGGREGATE_LIMITS, KEEP_CASE, KEY_FORMAT, VALUE_FORMAT, WRAP_SINGLE_VALUES
 from streams_sql.engine.query_settings import (
     BATCH_RECORDS,
     FAILS_ON_BAD_RECORD,
@@ -33,6 +33,7 @@ _OF_STATEMENTS: Final = frozenset(
         KEY_FORMAT,
         VALUE_FORMAT,
         WRAP_SINGLE_VALUES,
+        KEEP_CASE,
         *AGGREGATE_LIMITS,
     }
 )

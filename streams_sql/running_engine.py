@@ -4,30 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from barnabas.kernel.kafka_clients.admin import Admin, TopicShape
+from barnabas.kernel.kafka_log.failures import StoreFailure
 from barnabas.kernel.kafka_log.log import ConfigLog, MemoryLog
 from barnabas.kernel.kafka_log.topic_log import LeaderLog, LogClients
 from barnabas.wire.election.identity import Identity
+from streams_sql.engine.answers import IndexStatus
+from streams_sql.engine.assertions import Assertions
 from streams_sql.engine.catalogue import Catalogue
-from streams_sql.engine.changes import Changes, Outcome
+from streams_sql.engine.changes import Changes
 from streams_sql.engine.command_log import CommandLog
+from streams_sql.engine.connect_client import ConnectClient
+from streams_sql.engine.connectors import Connectors
 from streams_sql.engine.engine import Engine, EngineParts
+from streams_sql.engine.error_log import ErrorLog
 from streams_sql.engine.explaining import Explaining
+from streams_sql.engine.failures import EngineError
+from streams_sql.engine.figures import EngineFigures
 from streams_sql.engine.inserting import Inserts
 from streams_sql.engine.leadership import Duties, Leadership
 from streams_sql.engine.listing import Listing
+from streams_sql.engine.outcome import Outcome
 from streams_sql.engine.preparation import Preparation
 from streams_sql.engine.printing import Printing
+from streams_sql.engine.processing_log import ProcessingLog
 from streams_sql.engine.pulling import Pulling
 from streams_sql.engine.push_jobs import PushJobs
 from streams_sql.engine.push_queries import PushQueries
 from streams_sql.engine.queries import Queries
 from streams_sql.engine.queries_file import QueriesFile
+from streams_sql.engine.resolution import Resolution
+from streams_sql.engine.scanning import Scanning
 from streams_sql.engine.scheduling import Scheduling
 from streams_sql.engine.session import PropertyCheck
+from streams_sql.engine.swap_tasks import SwapTasks
+from streams_sql.engine.swapping import Swapping
 from streams_sql.engine.topics import SourceTopics
 from streams_sql.engine_settings import MASTER, EngineSettings
 from streams_sql.kafka_access import Kafka
@@ -35,6 +49,8 @@ from streams_sql.own_folder import OwnFolder
 from streams_sql.sources import Source
 from streams_sql.spark.driver_process import Driver
 from streams_sql.spark.messages import Event, Open
+from streams_sql.topics.schemas import TopicSchemas
+from streams_sql.views.pull_texts import PullTexts
 from streams_sql.views.views import Views
 
 RESIGN_DEADLINE_S: Final = 10.0
@@ -62,33 +78,40 @@ class RunningEngine:
         self._tell = on_applied
         self._catalogue = Catalogue()
         client, registry = kafka.client_settings(), own.registry
-        changes = Changes(own.defaults)
+        changes = Changes(own.defaults, own.internal_prefix)
         self._commands = CommandLog(self._catalogue, changes, self._on_applied)
         self._log = self._command_log(LogClients(admin, client, client))
         self._commands.open(self._log)
         scratch = str(own.folder / "spark")
         opening = Open(own.settings.text(MASTER), own.spark, kafka.for_spark(), registry, own.internal_prefix, scratch)
         self._driver = Driver(opening, self._hear)
-        self._queries = Queries(self._driver, own.queries)
+        self._processing_log = ProcessingLog(own.processing_log, client)
+        self.errors = ErrorLog(self._processing_log.write, has_rows=own.processing_log.has_rows)
+        self._queries = Queries(self._driver, own.queries, self.errors, own.functions)
         self._views = Views(own.folder / "views", client, registry)
+        pulls_max = own.settings.integer("ksql.query.pull.max.concurrent.requests")
+        self._pulling = Pulling(self._views, self._catalogue, own.budget, pulls_max, self._queries)
         pushes = own.pushes(client)
         self._jobs = PushJobs(pushes, admin, self._driver, own.queries, f"{identity.host}:{identity.port}")
-        self._pushes = PushQueries(pushes, self._jobs, own.queries)
+        self._pushes = PushQueries(pushes, self._jobs, own.queries, self.errors)
         self._inserts = Inserts(client, registry)
+        self._connect = ConnectClient(own.connect)
         self._wire = kafka.wire_client()
         duties = Duties(self._resume_queries, self._drop_queries, self._driver.lease)
         self._leadership = Leadership(self._wire, identity, own.election, self._log, duties)
         scheduling = Scheduling(admin, registry, own.queries, self._driver.check_slots)
-        preparation = Preparation(SourceTopics(admin, own.replicas), registry, own.defaults, scheduling)
-        self._file = (
-            None
-            if own.queries_file is None
-            else QueriesFile(own.queries_file, self._catalogue, changes, preparation, self._commands, check_property)
-        )
+        preparation = Preparation(SourceTopics(admin, own.replicas), registry, own.defaults, scheduling, own.functions)
+        self._file = self._queries_file(changes, preparation, check_property)
         self._folder = OwnFolder(own.folder)
+        self._resolution = Resolution(admin, TopicSchemas(client, registry))
+        self._scanning = Scanning(client, registry, own.budget, pulls_max)
         self._printing = Printing(admin, client, registry, pushes.queries_max)
+        self._swapping = self._make_swapping(preparation.topics, client)
         self.engine = Engine(self._parts(changes, preparation, check_property))
+        self._swaps = SwapTasks(self.engine.swap)
         self._following: asyncio.Task[None] | None = None
+        self._making_stream: asyncio.Task[None] | None = None
+        self._sweeping: asyncio.Task[None] | None = None
         self._is_following = asyncio.Event()
 
     def _command_log(self, clients: LogClients) -> ConfigLog:
@@ -98,12 +121,39 @@ class RunningEngine:
             return MemoryLog(apply)
         return LeaderLog(own.command_topic, own.election.group_id, clients, apply, self._on_fenced)
 
+    def _queries_file(
+        self, changes: Changes, preparation: Preparation, check_property: PropertyCheck
+    ) -> QueriesFile | None:
+        path = self._own.queries_file
+        if path is None:
+            return None
+        return QueriesFile(path, self._catalogue, changes, preparation, self._commands, check_property)
+
+    def _make_swapping(self, topics: SourceTopics, client: Mapping[str, Any]) -> Swapping:
+        self._queries.on_caught_up = self._on_caught_up
+        return Swapping(
+            self._catalogue,
+            self._commands,
+            self._queries,
+            topics,
+            client,
+            self._own.internal_prefix,
+            self._driver.end_stopped,
+            self._run_own_queries,
+        )
+
     def _parts(self, changes: Changes, preparation: Preparation, check_property: PropertyCheck) -> EngineParts:
         own, catalogue = self._own, self._catalogue
         listing = Listing(
-            catalogue, self._admin, self._queries.status, self._pushes.statuses, self._view_text, own.shown()
+            catalogue,
+            self._admin,
+            self._queries.status,
+            self._pushes.statuses,
+            self._view_text,
+            self._index_statuses,
+            own.shown(),
+            self.errors,
         )
-        pulls_max = own.settings.integer("ksql.query.pull.max.concurrent.requests")
         return EngineParts(
             catalogue=catalogue,
             changes=changes,
@@ -111,12 +161,31 @@ class RunningEngine:
             leadership=self._leadership,
             preparation=preparation,
             listing=listing,
-            explaining=Explaining(catalogue, own.defaults, listing, self._queries),
+            explaining=Explaining(
+                catalogue,
+                own.defaults,
+                listing,
+                self._queries,
+                PullTexts(self._views),
+                self._resolution,
+                self._scanning,
+            ),
             inserts=self._inserts,
             pushes=self._pushes,
-            pulling=Pulling(self._views, catalogue, own.budget, pulls_max),
+            pulling=self._pulling,
+            resolution=self._resolution,
+            scanning=self._scanning,
             printing=self._printing,
+            swapping=self._swapping,
+            connectors=Connectors(self._connect, catalogue),
+            assertions=Assertions(
+                self._admin,
+                own.registry,
+                own.settings.integer("ksql.assert.topic.default.timeout.ms"),
+                own.settings.integer("ksql.assert.schema.default.timeout.ms"),
+            ),
             check_property=check_property,
+            functions=own.functions,
             catch_up=self._log.read_to_end,
             refusal=None if self._file is None else self._file.refusal,
         )
@@ -133,6 +202,7 @@ class RunningEngine:
         if self._file is not None:
             await self._file.run()
         await self._jobs.sweep()
+        await self._processing_log.start(self._admin)
         await self._views.start()
         await self._views.follow(self._tables())
         self._following = asyncio.create_task(self._follow(), name="follow the catalogue")
@@ -144,14 +214,19 @@ class RunningEngine:
 
     async def stop(self) -> None:
         await self._leadership.stop()
-        if self._following is not None:
-            self._following.cancel()
-            await asyncio.gather(self._following, return_exceptions=True)
+        own = (self._following, self._making_stream, self._sweeping, *self._swaps.running)
+        tasks = [task for task in own if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._driver.stop()
         await self._views.stop()
+        self._scanning.stop()
         await self._inserts.stop()
+        await asyncio.to_thread(self._processing_log.stop)
         await self._log.stop()
         await self._wire.close()
+        await self._connect.close()
         self._folder.close()
 
     @property
@@ -169,6 +244,19 @@ class RunningEngine:
         found = {"kafka": self._leadership.error, "spark": self._driver.unavailable}
         return {name: str(reason) for name, reason in found.items() if reason is not None}
 
+    def figures(self) -> EngineFigures:
+        """What is counted here, where most is known by the one who runs the queries."""
+        return EngineFigures(
+            queries=[self._queries.status(query) for query in self._catalogue.queries.values()],
+            views=self._views.status(),
+            errors=self.errors.counts(),
+            pushes=len(self._pushes.statuses()),
+            pushes_started=self._pushes.started,
+            pulls=self._pulling.running,
+            pulls_started=self._pulling.started,
+            is_leader=self._leadership.is_leader,
+        )
+
     # --- what happens ---
 
     def _on_applied(self, outcome: Outcome) -> None:
@@ -182,12 +270,38 @@ class RunningEngine:
     def _on_fenced(self) -> None:
         self._leadership.lost()
 
+    def _on_caught_up(self, query_id: str) -> None:
+        """A query that was built in the place of another one may take it."""
+        if self._leadership.is_leader:
+            self._swaps.begin(query_id)
+
+    def _run_own_queries(self) -> None:
+        """Those that it is this server's turn to run."""
+        if self._leadership.is_leader:
+            self._run_queries()
+
+    async def _sweep(self) -> None:
+        try:
+            await self._swapping.sweep()
+        except StoreFailure as failure:
+            _logger.warning("topics of queries that are built no more are not deleted: %s", failure)
+
     def _run_queries(self) -> None:
         self._queries.reconcile(self._catalogue.queries.values())
 
     def _resume_queries(self) -> None:
         """What a file asks for may never have run; what the command topic has was run by a server before."""
         self._queries.reconcile(self._catalogue.queries.values(), are_resumed=self._file is None)
+        self._sweeping = asyncio.create_task(self._sweep(), name="sweep topics")
+        statement = self._own.processing_log.stream_statement
+        if statement is not None and self._file is None:
+            self._making_stream = asyncio.create_task(self._make_stream(statement), name="make the stream of errors")
+
+    async def _make_stream(self, statement: str) -> None:
+        try:
+            await self.engine.execute(statement, {}, {})
+        except EngineError as problem:
+            _logger.warning("the stream of errors is not made: %s", problem)
 
     async def _drop_queries(self) -> None:
         self._queries.reconcile(())
@@ -208,12 +322,14 @@ class RunningEngine:
                 _logger.exception("views could not follow the catalogue")
 
     def _tables(self) -> list[Source]:
-        """Tables that queries fill, and those that are declared for being asked."""
-        return [
-            source
+        return [source for source in self._catalogue.sources.values() if source.has_view]
+
+    def _index_statuses(self) -> tuple[IndexStatus, ...]:
+        return tuple(
+            IndexStatus(index.name, source.name, index.columns, self._views.index_state(source, index))
             for source in self._catalogue.sources.values()
-            if source.is_table and source.schema.key and (source.query_id is not None or source.is_read_only)
-        ]
+            for index in source.indexes
+        )
 
     def _view_text(self, name: str) -> str:
         view = self._views.view(name)
@@ -221,6 +337,8 @@ class RunningEngine:
             return ""
         status = view.status()
         text = f"view lag: {status.lag}"
+        for index in view.source.indexes:
+            text += f"\nindex {index}: {self._views.index_state(view.source, index)}"
         if status.problem_count:
             text += f"\nrecords that cannot be read: {status.problem_count}"
         return text if status.problem is None else f"{text}\n{status.problem}"

@@ -12,6 +12,8 @@ from streams_sql.client_names import PLAIN_NAMES, STREAMS_NAMES
 REGISTRY_URL: Final = "ksql.schema.registry.url"
 PLAIN_REGISTRY_URL: Final = "schema.registry.url"
 SERVICE_ID: Final = "ksql.service.id"
+CONNECT_URL: Final = "ksql.connect.url"
+PROCESSING_LOG_PREFIX: Final = "ksql.logging.processing."
 FORMATS: Final = ("none", "delimited", "json", "json_sr", "avro", "kafka", "protobuf", "protobuf_nosr")
 
 _SERVICES = (
@@ -33,6 +35,29 @@ _SERVICES = (
         Kind.PASSWORD,
         None,
         "User and password for the registry, with a colon between them.",
+    ),
+    Setting(
+        CONNECT_URL,
+        Kind.STRING,
+        "http://127.0.0.1:8083",
+        "Address of Connect, ours or Apache Kafka's; the statements about connectors need it, others do not.",
+    ),
+    Setting(
+        "ksql.connect.request.timeout.ms", Kind.INT, 5_000, "How long Connect may take to answer.", "ms", minimum=1
+    ),
+    Setting(
+        "ksql.connect.basic.auth.credentials.source",
+        Kind.STRING,
+        "none",
+        "Where the user and password for Connect stand: in a FILE, or there is none.",
+        choices=("none", "file"),
+        any_case=True,
+    ),
+    Setting(
+        "ksql.connect.basic.auth.credentials.file",
+        Kind.STRING,
+        "",
+        "That file: properties with the names username and password.",
     ),
     Setting(
         SERVICE_ID,
@@ -105,6 +130,12 @@ _STATEMENTS = (
         None,
         "Whether a single column stands in a record of its own where a statement does not say it.",
     ),
+    Setting(
+        "sql.names.keep.case",
+        Kind.BOOLEAN,
+        False,
+        "Whether fields of JSON, Avro and Protobuf records have their names as statements write them; else they are in capitals.",
+    ),
     *(
         Setting(
             f"ksql.functions.{name.lower()}.limit",
@@ -114,6 +145,17 @@ _STATEMENTS = (
             minimum=1,
         )
         for name in ("COLLECT_LIST", "COLLECT_SET")
+    ),
+    *(
+        Setting(
+            f"ksql.assert.{what}.default.timeout.ms",
+            Kind.INT,
+            1_000,
+            f"How long ASSERT {what.upper()} waits where it has no TIMEOUT.",
+            "ms",
+            minimum=0,
+        )
+        for what in ("topic", "schema")
     ),
     Setting(
         "ksql.output.topic.name.prefix", Kind.STRING, "", "The beginning of topics that a statement does not name."
@@ -167,6 +209,60 @@ _QUERIES = (
         minimum=1,
     ),
     Setting("sql.pull.scan.max.ms", Kind.INT, 60_000, "How long one pull query may look for rows.", "ms", minimum=1),
+    Setting(
+        "sql.pull.memory.max.bytes",
+        Kind.INT,
+        256 * 1024 * 1024,
+        "What one pull query may keep in memory to sort, group and join rows; sizes are estimates.",
+        "bytes",
+        minimum=1,
+    ),
+)
+
+_FUNCTIONS = (
+    Setting(
+        "sql.functions.modules",
+        Kind.LIST,
+        "",
+        "Python packages and modules whose functions CREATE FUNCTION may name, each with all that is in it. They must be installed here and "
+        "where Spark's workers run.",
+    ),
+    Setting(
+        "sql.functions.inline.enabled",
+        Kind.BOOLEAN,
+        False,
+        "Whether CREATE FUNCTION may bring its code along: then whoever reaches this server can run anything in it.",
+    ),
+)
+
+_ERRORS = (
+    Setting(
+        f"{PROCESSING_LOG_PREFIX}topic.auto.create",
+        Kind.BOOLEAN,
+        False,
+        "Whether errors of queries are written to a topic, which is made at the start. SHOW ERRORS tells the newest of them without it.",
+    ),
+    Setting(
+        f"{PROCESSING_LOG_PREFIX}topic.name",
+        Kind.STRING,
+        "",
+        "The topic of errors; when empty, the service id with ksql_processing_log behind it.",
+    ),
+    Setting(f"{PROCESSING_LOG_PREFIX}topic.partitions", Kind.INT, 1, "Partitions of that topic.", minimum=1),
+    Setting(f"{PROCESSING_LOG_PREFIX}topic.replication.factor", Kind.INT, 1, "Its replicas.", minimum=1),
+    Setting(
+        f"{PROCESSING_LOG_PREFIX}stream.auto.create",
+        Kind.BOOLEAN,
+        False,
+        "Whether a stream over the topic of errors is made at the start, and the topic with it.",
+    ),
+    Setting(f"{PROCESSING_LOG_PREFIX}stream.name", Kind.STRING, "KSQL_PROCESSING_LOG", "The name of that stream."),
+    Setting(
+        f"{PROCESSING_LOG_PREFIX}rows.include",
+        Kind.BOOLEAN,
+        False,
+        "Whether errors are told with the data that caused them: the first 1,024 bytes of a record, or of a row as JSON.",
+    ),
 )
 
 _HTTP = (Setting("listeners", Kind.LIST, "http://127.0.0.1:8088", "Where to listen; port 0 is any free port."),)
@@ -193,5 +289,5 @@ _INERT = (
 )
 
 SQL_CATALOGUE: Catalogue[Setting] = Catalogue(
-    [*_SERVICES, *_STATEMENTS, *_QUERIES, *_HTTP, *HTTP_SETTINGS, *_REFUSED, *_INERT]
+    [*_SERVICES, *_STATEMENTS, *_QUERIES, *_FUNCTIONS, *_ERRORS, *_HTTP, *HTTP_SETTINGS, *_REFUSED, *_INERT]
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Final
 
 from streams_sql.language.statements import Kind, Window, WindowKind
@@ -22,8 +23,11 @@ HEADERS_TYPE: Final = Array(Struct((Field("KEY", STRING), Field("VALUE", BYTES))
 
 @dataclass(frozen=True, slots=True)
 class Column:
+    """`written` is how the name was written where that was not in capitals; it makes no other column."""
+
     name: str
     type: SqlType
+    written: str | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{quoted(self.name)} {self.type}"
@@ -39,6 +43,40 @@ class HeaderColumn:
     @property
     def type(self) -> SqlType:
         return HEADERS_TYPE if self.header is None else BYTES
+
+
+class RecordPart(Enum):
+    """What can be asked of a record besides its columns, by the name under which it is asked for."""
+
+    KEY_BYTES = "ROWKEY_BYTES"
+    VALUE_BYTES = "ROWVALUE_BYTES"
+    HEADERS = "HEADERS"
+    HEADER = "HEADER"
+    SCHEMA_ID = "ROWSCHEMA"
+    ERROR = "ROWERROR"
+
+
+_PART_TYPES: Final[dict[RecordPart, SqlType]] = {
+    RecordPart.KEY_BYTES: BYTES,
+    RecordPart.VALUE_BYTES: BYTES,
+    RecordPart.HEADERS: HEADERS_TYPE,
+    RecordPart.HEADER: BYTES,
+    RecordPart.SCHEMA_ID: INTEGER,
+    RecordPart.ERROR: STRING,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RecordColumn:
+    """A column that a query asks for by its name and that `*` does not stand for. `header` names the one of HEADER('name')."""
+
+    name: str
+    part: RecordPart
+    header: str | None = None
+
+    @property
+    def type(self) -> SqlType:
+        return _PART_TYPES[self.part]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +111,8 @@ class InferredSchema:
 @dataclass(frozen=True, slots=True)
 class FormatUse:
     """How keys or values are written. `delimiter` is DELIMITED's; `is_wrapped` tells whether a single column stands in a record of its
-    own (None: as the format does by itself); the others are for formats of the registry."""
+    own (None: as the format does by itself); `keeps_case`: fields have the names that statements have written; the others are for formats
+    of the registry."""
 
     name: str
     delimiter: str = ","
@@ -81,6 +120,7 @@ class FormatUse:
     schema_id: int | None = None
     full_name: str | None = None
     nullable_as: str | None = None
+    keeps_case: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +140,21 @@ class TimestampRule:
 
 
 @dataclass(frozen=True, slots=True)
+class Index:
+    """Columns by which rows of a table's view are found."""
+
+    name: str
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({', '.join(self.columns)})"
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A stream or a table. `query_id` is that of the query that fills it, if one made it; `window` is the window of that query, whose
-    retention says how long a view keeps what is in it. `is_read_only`: CREATE SOURCE …"""
+    retention says how long a view keeps what is in it. `is_read_only`: CREATE SOURCE … `is_topic`: a topic that nobody has declared;
+    `record_columns` are there for the one query that asks for them."""
 
     name: str
     kind: Kind
@@ -116,6 +168,20 @@ class Source:
     timestamp: TimestampRule | None = None
     query_id: str | None = None
     is_read_only: bool = False
+    indexes: tuple[Index, ...] = ()
+    is_topic: bool = False
+    record_columns: tuple[RecordColumn, ...] = ()
+
+    @property
+    def has_headers(self) -> bool:
+        """Whether the headers of records are looked at."""
+        parts = {column.part for column in self.record_columns}
+        return bool(self.schema.headers) or RecordPart.HEADERS in parts or RecordPart.HEADER in parts
+
+    @property
+    def has_view(self) -> bool:
+        """Whether the server keeps its rows: tables that queries fill, and those that are declared for being asked."""
+        return self.is_table and bool(self.schema.key) and (self.query_id is not None or self.is_read_only)
 
     @property
     def is_table(self) -> bool:

@@ -7,7 +7,7 @@ struct is a dict with all its fields, a map a dict; NULL is None.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
 
@@ -59,8 +59,11 @@ class Map:
 
 @dataclass(frozen=True, slots=True)
 class Field:
+    """`written` is how the name was written where that was not in capitals; it makes no other field."""
+
     name: str
     type: SqlType
+    written: str | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{quoted(self.name)} {self.type}"

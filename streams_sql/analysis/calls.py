@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeGuard
 
 from streams_sql import typed
-from streams_sql.analysis.coercion import castable, converted
+from streams_sql.analysis.cast_hints import can_cast
+from streams_sql.analysis.coercion import converted
 from streams_sql.analysis.type_inference import TypeInference
-from streams_sql.functions.declaration import Function, IntervalUnit, Overload
+from streams_sql.functions.declaration import AggregateFunction, Function, IntervalUnit, Overload
 from streams_sql.functions.library import LIBRARY
 from streams_sql.functions.resolution import (
     Argument,
@@ -32,21 +33,25 @@ INTERVAL_UNITS: Final = frozenset([*_UNITS, *(f"{unit}S" for unit in _UNITS)])
 
 def scalar_call(inference: TypeInference, call: written.FunctionCall) -> Typed:
     """The rule for calls where rows are looked at one by one."""
-    name = call.name.upper()
-    if name in LIBRARY.aggregates:
+    name, function = call.name.upper(), called(call)
+    if isinstance(function, AggregateFunction):
         raise SqlProblem(
             f"Aggregate functions cannot be used here: {name} is one. It goes with GROUP BY into SELECT or HAVING."
         )
-    if name in LIBRARY.tables:
-        raise SqlProblem(f"Table functions cannot be used here: {name} is one. It goes into SELECT.")
-    return typed_call(inference, call, known_scalar(call))
-
-
-def known_scalar(call: written.FunctionCall) -> Function:
-    function = LIBRARY.scalars.get(call.name.upper())
     if function is None:
         raise unknown_function(call.name, LIBRARY.names())
-    return function
+    if function.is_table:
+        raise SqlProblem(f"Table functions cannot be used here: {name} is one. It goes into SELECT.")
+    return typed_call(inference, call, function)
+
+
+def called(call: written.FunctionCall) -> Function | AggregateFunction | None:
+    """The function that is meant: a user's, or one of the library."""
+    return call.made or LIBRARY.find(call.name)
+
+
+def is_aggregate(expression: Expression) -> bool:
+    return isinstance(expression, written.FunctionCall) and isinstance(called(expression), AggregateFunction)
 
 
 def typed_call(inference: TypeInference, call: written.FunctionCall, function: Function) -> typed.Call:
@@ -55,26 +60,30 @@ def typed_call(inference: TypeInference, call: written.FunctionCall, function: F
     try:
         resolved = resolve(function, described)
     except SqlProblem as problem:
-        texts = [inference.text(argument) for argument in call.arguments]
-        hint = cast_hint(described, texts, lambda tried: resolve(function, tried))
+        hint = cast_hint(described, call.arguments, inference.text, lambda tried: resolve(function, tried))
         raise SqlProblem(problem.message + hint, problem.position) from problem
     finished = _finished(arguments, resolved)
     return typed.Call(function.name, resolved.overload, finished, resolved.result)
 
 
-def cast_hint(arguments: Sequence[Argument], texts: Sequence[str], attempt: Callable[[list[Argument]], object]) -> str:
+def cast_hint(
+    arguments: Sequence[Argument],
+    expressions: Sequence[written.Expression],
+    text: Callable[[written.Expression], str],
+    attempt: Callable[[list[Argument]], object],
+) -> str:
     """The CAST of one argument that would make a call right, to be put after a message; nothing if there is none."""
-    for place, found in enumerate(arguments):
+    for place, (found, expression) in enumerate(zip(arguments, expressions, strict=True)):
         if not isinstance(found, SqlType):
             continue
         for wanted in _TRIED_TYPES:
-            if wanted == found or not castable(found, wanted):
+            if wanted == found or not can_cast(expression, found, wanted):
                 continue
             try:
                 attempt([*arguments[:place], wanted, *arguments[place + 1 :]])
             except SqlProblem:
                 continue
-            return f"\nCAST({texts[place]} AS {wanted}) would make it fit."
+            return f"\nCAST({text(expression)} AS {wanted}) would make it fit."
     return ""
 
 

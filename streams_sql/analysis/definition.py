@@ -11,6 +11,7 @@ from streams_sql.analysis.format_rules import (
     check_value,
     key_format,
     value_format,
+    with_case,
     with_key_wrapping,
     with_value_wrapping,
 )
@@ -96,6 +97,7 @@ def _formats(statement: CreateSource, clause: WithClause, defaults: Defaults) ->
         raise _missing_format("VALUE_FORMAT", "ksql.persistence.default.format.value")
     key = key_format(clause.key_format, key_name, statement.name)
     value = value_format(clause.value_format, value_name)
+    key, value = with_case(key, defaults), with_case(value, defaults)
     _check_schema_ids(statement, key, value)
     return key, value
 
@@ -157,7 +159,7 @@ def _check_schema_ids(statement: CreateSource, key: FormatUse, value: FormatUse)
 def _schema(statement: CreateSource, inferred: InferredSchema | None) -> Schema:
     def declared(*roles: ColumnRole) -> tuple[Column, ...]:
         found = [column for column in statement.columns if column.role in roles]
-        return tuple(Column(column.name, known_type(column.type, column.position)) for column in found)
+        return tuple(Column(column.name, known_type(column.type, column.position), column.written) for column in found)
 
     key, value = declared(*_KEYS.values()), declared(ColumnRole.VALUE)
     if inferred is not None:

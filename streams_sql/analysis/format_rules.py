@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from streams_sql.analysis.catalogue_view import nearest_hint
+from streams_sql.analysis.defaults import Defaults
 from streams_sql.analysis.type_names import base_name
 from streams_sql.analysis.with_clause import FormatProperties
 from streams_sql.formats.capabilities import CAPABILITIES, Capabilities
@@ -65,6 +66,10 @@ def _check_properties(properties: FormatProperties, name: str, capabilities: Cap
         )
     if properties.nullable_as is not None and not capabilities.has_nullable_choice:
         raise SqlProblem(f"Property {part}_PROTOBUF_NULLABLE_REPRESENTATION can only be enabled with protobuf format")
+
+
+def with_case(use: FormatUse, defaults: Defaults) -> FormatUse:
+    return replace(use, keeps_case=defaults.keeps_case)
 
 
 def with_key_wrapping(use: FormatUse, columns: int) -> FormatUse:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from streams_sql import typed
-from streams_sql.analysis.calls import cast_hint
+from streams_sql.analysis.calls import called, cast_hint, is_aggregate
 from streams_sql.analysis.coercion import converted
 from streams_sql.analysis.column_names import ColumnNaming, aggregate_name
 from streams_sql.analysis.relation import Key, Relation, typed_columns, typed_condition
@@ -30,6 +30,7 @@ _LOOSE_ITEMS: Final = (
     "Either add the column(s) to the GROUP BY or remove them from the SELECT."
 )
 GROUPING: Final = "grouping expression"
+_EVERY_ROW: Final = typed.Column(ROWTIME, PSEUDO_COLUMNS[ROWTIME])
 _AGGREGATION_REQUIRED: Final = "GROUP BY requires aggregate functions in either the SELECT or HAVING clause."
 
 
@@ -42,10 +43,6 @@ class Grouped:
     names: Mapping[str, str]
 
 
-def is_aggregate(expression: Expression) -> bool:
-    return isinstance(expression, FunctionCall) and expression.name.upper() in LIBRARY.aggregates
-
-
 def has_aggregates(items: list[Item]) -> bool:
     return any(is_aggregate(part) for item in items for part in walk(item.expression))
 
@@ -54,11 +51,11 @@ def grouped(relation: Relation, scope: Scope, query: Query, items: list[Item], l
     """`limits` are what settings allow some aggregates to keep."""
     if query.window is not None:
         _check_window(query.window)
-    groups = _groups(query, scope)
+    groups = group_expressions(query, scope)
     for by in (*groups, *([scope.resolved(query.where, "WHERE")] if query.where else [])):
         _refuse_window_bounds(by, query.window)
     names = _key_names(groups, items, relation)
-    parts = _Parts(relation, dict(zip(groups, names, strict=True)), query.window, limits)
+    parts = GroupParts(relation, dict(zip(groups, names, strict=True)), query.window, limits)
     selected = parts.selected(items)
     having = None if query.having is None else parts.having(scope.resolved(query.having, "HAVING"))
     parts.check()
@@ -91,7 +88,7 @@ def _check_window(window: Window) -> None:
         )
 
 
-def _groups(query: Query, scope: Scope) -> list[Expression]:
+def group_expressions(query: Query, scope: Scope) -> list[Expression]:
     groups: list[Expression] = []
     for written in query.group_by:
         group = scope.resolved(written, "GROUP BY")
@@ -138,7 +135,7 @@ def _own_name(group: Expression, relation: Relation) -> str:
     return group.name if isinstance(group, ColumnName) else ColumnNaming(relation.columns).name_for(group)
 
 
-class _Parts:
+class GroupParts:
     """Takes expressions apart: what stands in groups and aggregates is given the names of their columns."""
 
     def __init__(
@@ -147,14 +144,18 @@ class _Parts:
         groups: Mapping[Expression, str],
         window: Window | None,
         limits: Mapping[str, int],
+        every_row: Typed = _EVERY_ROW,
     ) -> None:
+        """`every_row` is what COUNT(*) counts: no row has NULL there."""
         self._relation = relation
+        self._every_row = every_row
         self._groups = groups
         self._window = window
         self._limits = limits
         self._calls: dict[FunctionCall, AggregateCall] = {}
         self._loose_items: list[str] = []
         self._loose_having: list[str] = []
+        self._loose_order: list[str] = []
         self.names = {name: format_expression(group) for group, name in self._groups.items()}
 
     @property
@@ -170,6 +171,10 @@ class _Parts:
                 self._loose_items.append(format_expression(item.expression))
         return changed
 
+    def ordered(self, expressions: list[Expression]) -> list[Expression]:
+        """Those of ORDER BY."""
+        return [rewritten(expression, self._change(self._loose_order)) for expression in expressions]
+
     def having(self, condition: Expression) -> Expression:
         _refuse_window_bounds(condition, self._window)
         return rewritten(condition, self._change(self._loose_having))
@@ -177,6 +182,10 @@ class _Parts:
     def check(self) -> None:
         if not self._calls:
             raise SqlProblem(_AGGREGATION_REQUIRED)
+        self.check_loose()
+
+    def check_loose(self) -> None:
+        """SqlProblem where something is neither grouped by nor aggregated."""
         if self._loose_items:
             listed = ", ".join(self._loose_items)
             raise SqlProblem(_LOOSE_ITEMS.format(listed))
@@ -184,6 +193,11 @@ class _Parts:
             raise SqlProblem(
                 f"Non-aggregate HAVING expression not part of GROUP BY: {', '.join(self._loose_having)}\n"
                 "Consider switching the HAVING clause to a WHERE clause before the GROUP BY."
+            )
+        if self._loose_order:
+            raise SqlProblem(
+                f"Non-aggregate ORDER BY expression not part of GROUP BY: {', '.join(self._loose_order)}\n"
+                "Order by what is grouped by, or by an aggregate."
             )
 
     def _change(self, loose: list[str]) -> Callable[[Expression], Expression | None]:
@@ -202,7 +216,7 @@ class _Parts:
         return name in self._relation.columns and (self._window is None or name not in WINDOW_BOUNDS)
 
     def _call(self, call: FunctionCall) -> Expression | None:
-        function = LIBRARY.find(call.name)
+        function = called(call)
         if function is None:
             problem = unknown_function(call.name, LIBRARY.names())
             problem.position = call.position
@@ -225,15 +239,21 @@ class _Parts:
                     f"Aggregate functions can not be nested: {call.name.upper()}({part.name.upper()}())", part.position
                 )
 
+    def _all_rows(self, function: AggregateFunction) -> list[Typed]:
+        """COUNT(*) and COUNT() count what every row has."""
+        return [] if any(not overload.parameters for overload in function.overloads) else [self._every_row]
+
     def _typed(self, call: FunctionCall, function: AggregateFunction, name: str) -> AggregateCall:
         inference = self._relation.inference()
-        arguments = [inference.of(argument) for argument in call.arguments] or _all_rows(function)
+        arguments = [inference.of(argument) for argument in call.arguments] or self._all_rows(function)
         types = [argument.type for argument in arguments]
         try:
             resolved = resolve_aggregate(function, types)
         except SqlProblem as problem:
-            texts = [format_expression(argument) for argument in call.arguments]
-            hint = cast_hint(types, texts, lambda tried: resolve_aggregate(function, tried))
+            written = call.arguments if len(call.arguments) == len(types) else ()
+            hint = cast_hint(
+                types[: len(written)], written, format_expression, lambda tried: resolve_aggregate(function, tried)
+            )
             raise SqlProblem(problem.message + hint, call.position) from problem
         cast = [
             argument if wanted is None or isinstance(wanted, LambdaTypes) else converted(argument, wanted)
@@ -244,18 +264,12 @@ class _Parts:
         if resolved.overload.limit_setting is not None:
             constants += (self._limits.get(resolved.overload.limit_setting, UNLIMITED),)
         try:
-            resolved.overload.accumulator(*constants)
+            if constants:
+                resolved.overload.accumulator(*constants)
         except ValueError as problem:
             raise SqlProblem(f"{function.name}: {problem}", call.position) from None
         column = Column(name, resolved.result)
         return AggregateCall(name, function.name, resolved.overload, tuple(cast[:split]), constants, column)
-
-
-def _all_rows(function: AggregateFunction) -> list[Typed]:
-    """COUNT(*) and COUNT() count what every row has."""
-    if any(not overload.parameters for overload in function.overloads):
-        return []
-    return [typed.Column(ROWTIME, PSEUDO_COLUMNS[ROWTIME])]
 
 
 def _constant(call: FunctionCall, index: int, argument: Typed) -> object:
@@ -268,7 +282,7 @@ def _constant(call: FunctionCall, index: int, argument: Typed) -> object:
     return argument.value
 
 
-def _node(relation: Relation, query: Query, parts: _Parts, groups: list[tuple[str, Expression]]) -> Aggregate:
+def _node(relation: Relation, query: Query, parts: GroupParts, groups: list[tuple[str, Expression]]) -> Aggregate:
     inference = relation.inference()
     keys = tuple(Named(name, _key(inference.of(group), group)) for name, group in groups)
     columns = [Column(key.name, key.expression.type) for key in keys if key.expression.type is not None]

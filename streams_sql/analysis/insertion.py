@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from streams_sql.analysis.calls import scalar_call
+from streams_sql.analysis.cast_hints import can_cast
 from streams_sql.analysis.catalogue_view import CatalogueView, choice_hint, source_hint
-from streams_sql.analysis.coercion import castable, converted, implicitly_castable
+from streams_sql.analysis.coercion import converted, implicitly_castable
 from streams_sql.analysis.traversal import walk
 from streams_sql.analysis.type_inference import TypeInference
 from streams_sql.analysis.type_names import base_name
@@ -12,27 +13,31 @@ from streams_sql.language.expressions import ColumnName, Expression, Lambda
 from streams_sql.language.formatting import format_expression
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import InsertValues
-from streams_sql.plan.nodes import InsertPlan
+from streams_sql.plan.nodes import InsertPlan, InsertRow
 from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, Column, Source
 from streams_sql.typed import Literal, Typed
 
 
 def plan_insert_values(statement: InsertValues, catalogue: CatalogueView) -> InsertPlan:
     target = _target(statement, catalogue)
-    names = _names(statement, target)
+    return InsertPlan(target, tuple(_row(statement, row, target) for row in statement.rows))
+
+
+def _row(statement: InsertValues, row: tuple[Expression, ...], target: Source) -> InsertRow:
+    names = _names(statement, row, target)
     columns = [*target.schema.key, *target.schema.value]
     types = {column.name: column.type for column in columns} | {ROWTIME: PSEUDO_COLUMNS[ROWTIME]}
     values: dict[str, Typed] = {}
-    for name, expression in zip(names, statement.values, strict=True):
+    for name, expression in zip(names, row, strict=True):
         if name in values:
             raise SqlProblem(f"Column name {name} is there more than once.", expression.position)
-        values[name] = _value(Column(name, types[name]), expression)
+        values[name] = column_value(Column(name, types[name]), expression)
     missing = [column.name for column in target.schema.key if column.name not in values]
     if target.is_table and missing:
         raise SqlProblem(f"Value for primary key column(s) {', '.join(missing)} is required for tables")
     key = tuple(values.get(column.name, Literal(None, column.type)) for column in target.schema.key)
     value = tuple(values.get(column.name, Literal(None, column.type)) for column in target.schema.value)
-    return InsertPlan(target, key, value, values.get(ROWTIME))
+    return InsertRow(key, value, values.get(ROWTIME))
 
 
 def _target(statement: InsertValues, catalogue: CatalogueView) -> Source:
@@ -51,12 +56,12 @@ def _target(statement: InsertValues, catalogue: CatalogueView) -> Source:
     return target
 
 
-def _names(statement: InsertValues, target: Source) -> list[str]:
+def _names(statement: InsertValues, row: tuple[Expression, ...], target: Source) -> list[str]:
     schema = target.schema
     writable = [column.name for column in (*schema.key, *schema.value)]
     headers = [column.name for column in schema.headers]
     names = list(statement.columns) or writable
-    if not statement.columns and headers and len(statement.values) == len(writable) + len(headers):
+    if not statement.columns and headers and len(row) == len(writable) + len(headers):
         names = [column.name for column in schema.columns()]
     found = [name for name in names if name in headers]
     if found:
@@ -66,14 +71,12 @@ def _names(statement: InsertValues, target: Source) -> list[str]:
             raise SqlProblem(f"Inserting into column `{name}` is not allowed.")
         if name not in writable and name != ROWTIME:
             raise SqlProblem(f"Column name `{name}` does not exist.{choice_hint(name, writable)}")
-    if statement.columns and len(names) != len(statement.values):
+    if statement.columns and len(names) != len(row):
+        raise SqlProblem(f"Expected number columns and values to match: {len(names)}, {len(row)}", statement.position)
+    if len(names) != len(row):
         raise SqlProblem(
-            f"Expected number columns and values to match: {len(names)}, {len(statement.values)}", statement.position
-        )
-    if len(names) != len(statement.values):
-        raise SqlProblem(
-            f"Expected a value for each column. Expected Columns: {_listed(names)}. Got {_values(statement)}: "
-            f"{len(names)} columns, {len(statement.values)} values."
+            f"Expected a value for each column. Expected Columns: {_listed(names)}. Got {_values(row)}: "
+            f"{len(names)} columns, {len(row)} values."
         )
     return names
 
@@ -82,11 +85,12 @@ def _listed(names: list[str]) -> str:
     return f"[{', '.join(f'`{name}`' for name in names)}]"
 
 
-def _values(statement: InsertValues) -> str:
-    return f"[{', '.join(map(format_expression, statement.values))}]"
+def _values(row: tuple[Expression, ...]) -> str:
+    return f"[{', '.join(map(format_expression, row))}]"
 
 
-def _value(column: Column, expression: Expression) -> Typed:
+def column_value(column: Column, expression: Expression) -> Typed:
+    """An expression without columns, as the type of the column that it is for."""
     parameters = {name for part in walk(expression) if isinstance(part, Lambda) for name in part.parameters}
     for part in walk(expression):
         if isinstance(part, ColumnName) and part.name not in parameters:
@@ -97,7 +101,11 @@ def _value(column: Column, expression: Expression) -> Typed:
     found = TypeInference({}, scalar_call).of(expression)
     if not implicitly_castable(found.type, column.type):
         text = format_expression(expression)
-        hint = f". CAST({text} AS {column.type}) would make it fit." if castable(found.type, column.type) else ""
+        hint = (
+            f". CAST({text} AS {column.type}) would make it fit."
+            if can_cast(expression, found.type, column.type)
+            else ""
+        )
         raise SqlProblem(
             f"Expected type {column.type} for field `{column.name}` but got {base_name(found.type)}({text}){hint}",
             expression.position,

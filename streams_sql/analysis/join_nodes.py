@@ -10,7 +10,7 @@ from streams_sql.analysis.join_conditions import Condition
 from streams_sql.formats.capabilities import CAPABILITIES
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Join, JoinKind, WindowKind
-from streams_sql.plan.nodes import ForeignKeyJoin, LookupJoin, Named, Node, Project, Read, Shape, StreamJoin, TableJoin
+from streams_sql.plan.nodes import ForeignKeyJoin, LookupJoin, Named, Node, Project, Shape, StreamJoin, TableJoin
 from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, WINDOW_BOUNDS, WINDOWEND, WINDOWSTART, Column
 from streams_sql.sql_types import BOOLEAN
 from streams_sql.typed import Typed
@@ -26,11 +26,13 @@ REPARTITIONED_WINDOWS: Final = "Implicit repartitioning of windowed sources is n
 
 @dataclass(frozen=True, slots=True)
 class JoinInput:
-    """One side of a join: its rows, and the key by which it is joined. `is_keyed`: that is the key that its rows have."""
+    """One side of a join: its rows, and the key by which it is joined. `is_keyed`: that is the key that its rows have. `is_join`: it has
+    been joined before."""
 
     node: Node
     key: Typed
     is_keyed: bool
+    is_join: bool = False
 
 
 def join_node(join: Join, condition: Condition, left: JoinInput, right: JoinInput) -> Node:
@@ -80,15 +82,22 @@ def _windowed_streams(join: Join, condition: Condition, left: JoinInput, right: 
         tuple(bounds[0][name] for name in equal),
         tuple(bounds[1][name] for name in equal),
     )
-    first, second = reversed(bounds) if join.kind is JoinKind.RIGHT else bounds
+    return _with_bounds(node, join.kind)
+
+
+def _with_bounds(node: StreamJoin | TableJoin, kind: JoinKind) -> Project:
+    """The window of a side that is there."""
+    sides = [_bounds(node.left), _bounds(node.right)]
+    first, second = reversed(sides) if kind is JoinKind.RIGHT else sides
     named = tuple(Named(name, either(first[name], second[name])) for name in WINDOW_BOUNDS)
-    columns = (*node.shape.columns, *(Column(name, type_) for name, type_ in WINDOW_BOUNDS.items()))
-    return Project(node, named, Shape(columns, (), key_window=window))
+    others = tuple(column for column in node.shape.columns if column.name not in WINDOW_BOUNDS)
+    columns = (*others, *(Column(name, type_) for name, type_ in WINDOW_BOUNDS.items()))
+    return Project(node, named, Shape(columns, node.shape.key, node.shape.is_table, node.left.shape.key_window))
 
 
 def _bounds(node: Node) -> dict[str, typed.Column]:
-    prefix = node.prefix if isinstance(node, Read) else ""
-    return {name: typed.Column(prefix + name, type_) for name, type_ in WINDOW_BOUNDS.items()}
+    pairs = zip(WINDOW_BOUNDS.items(), node.shape.bounds, strict=True)
+    return {name: typed.Column(column, type_) for (name, type_), column in pairs}
 
 
 def _has_other_keys(condition: Condition) -> bool:
@@ -118,7 +127,18 @@ def _lookup(join: Join, condition: Condition, left: JoinInput, right: JoinInput)
     return LookupJoin(left.node, right.node, left.key, join.kind, _shape(left.node, right.node))
 
 
-def _tables(join: Join, condition: Condition, left: JoinInput, right: JoinInput) -> TableJoin | ForeignKeyJoin:
+def _windowed_tables(join: Join, node: TableJoin) -> Project:
+    """The bounds of the windows belong to the keys."""
+    windows = node.left.shape.key_window, node.right.shape.key_window
+    if windows[0] != windows[1]:
+        raise SqlProblem(
+            f"Tables are joined window by window, and these have other windows: {windows[0]} and {windows[1]}.",
+            join.position,
+        )
+    return _with_bounds(node, join.kind)
+
+
+def _tables(join: Join, condition: Condition, left: JoinInput, right: JoinInput) -> Node:
     if not right.is_keyed:
         raise SqlProblem(
             "Invalid join condition: table-table joins require to join on the primary key of the right input table. "
@@ -139,7 +159,8 @@ def _tables(join: Join, condition: Condition, left: JoinInput, right: JoinInput)
     if left.is_keyed:
         kept = right.node if join.kind is JoinKind.RIGHT else left.node
         shape = _shape(left.node, right.node, kept.shape.key)
-        return TableJoin(left.node, right.node, join.kind, shape)
+        node = TableJoin(left.node, right.node, join.kind, shape)
+        return node if kept.shape.key_window is None else _windowed_tables(join, node)
     if right.node.shape.key_window is not None:
         raise SqlProblem("Foreign-key table-table joins are not supported on windowed tables.", join.position)
     shape = _shape(left.node, right.node, left.node.shape.key)
@@ -150,7 +171,7 @@ def _check_foreign_key(join: Join, condition: Condition, left: JoinInput) -> Non
     if join.kind is JoinKind.OUTER:
         reason = "Invalid join type: full-outer join not supported for foreign-key table-table join."
         raise _refused(join, condition, reason)
-    if not isinstance(left.node, Read):
+    if left.is_join:
         raise SqlProblem(
             "Invalid join condition: foreign-key table-table joins are not supported as part of n-way joins. "
             f"Got {condition}.",
@@ -175,9 +196,10 @@ def _check_types(condition: Condition, left: Typed, right: Typed) -> None:
 
 
 def _shape(left: Node, right: Node, key: tuple[str, ...] = ()) -> Shape:
-    """The columns of both, and one ROWTIME. The bounds of windows have the names of their sources; those of the key are made anew."""
+    """The columns of both, and one ROWTIME. The bounds of windows have the names of their sources; a join that stands on the left has those
+    of its key beside them."""
     both = (*left.shape.columns, *right.shape.columns)
-    columns = tuple(column for column in both if column.name not in (ROWTIME, *WINDOW_BOUNDS))
+    columns = tuple(column for column in both if column.name != ROWTIME)
     return Shape((*columns, Column(ROWTIME, PSEUDO_COLUMNS[ROWTIME])), key, is_table=right.shape.is_table and bool(key))
 
 

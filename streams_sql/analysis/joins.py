@@ -11,7 +11,7 @@ from streams_sql.analysis.column_names import ColumnNaming, joined_name
 from streams_sql.analysis.format_rules import check_key_type
 from streams_sql.analysis.join_conditions import CLAUSE, Condition, Side, join_condition
 from streams_sql.analysis.join_nodes import JoinInput, either, join_node
-from streams_sql.analysis.relation import Key, Relation, read, typed_columns
+from streams_sql.analysis.relation import Key, Relation, rows_of, typed_columns
 from streams_sql.analysis.scope import NamedSource, Scope, taken_names
 from streams_sql.analysis.type_inference import TypeInference
 from streams_sql.language.expressions import ColumnName, Expression
@@ -38,6 +38,7 @@ class _Tree:
     key: Typed | None
     equal: frozenset[Expression]
     viable: tuple[ColumnName, ...]
+    is_join: bool = True
 
 
 def join_relation(scope: Scope, joins: Sequence[Join], is_selected: IsSelected) -> tuple[Relation, Scope]:
@@ -66,12 +67,12 @@ def join_relation(scope: Scope, joins: Sequence[Join], is_selected: IsSelected) 
 
 
 def _leaf(source: NamedSource) -> _Tree:
-    node = read(source, joined_name(source.alias, ""))
+    node = rows_of(source, joined_name(source.alias, ""))
     keys = source.source.schema.key
     if len(keys) != 1:
-        return _Tree(node, None, frozenset(), ())
+        return _Tree(node, None, frozenset(), (), is_join=False)
     column = ColumnName(keys[0].name, source.alias)
-    return _Tree(node, typed_columns(node.shape)[node.shape.key[0]], frozenset({column}), ())
+    return _Tree(node, typed_columns(node.shape)[node.shape.key[0]], frozenset({column}), (), is_join=False)
 
 
 def _joined(scope: Scope, join: Join, tree: _Tree) -> _Tree:
@@ -90,10 +91,10 @@ def _joined(scope: Scope, join: Join, tree: _Tree) -> _Tree:
 def _input(scope: Scope, side: Side, tree: _Tree) -> JoinInput:
     """Rows stay under the key that they have where that is what they are joined by."""
     if tree.key is not None and side.expression in tree.equal:
-        return JoinInput(tree.node, tree.key, is_keyed=True)
+        return JoinInput(tree.node, tree.key, is_keyed=True, is_join=tree.is_join)
     resolved = scope.resolved(side.expression, CLAUSE)
     key = TypeInference(typed_columns(tree.node.shape), scalar_call).of(resolved)
-    return JoinInput(tree.node, key, is_keyed=False)
+    return JoinInput(tree.node, key, is_keyed=False, is_join=tree.is_join)
 
 
 def _equal(condition: Condition, kind: JoinKind, tree: _Tree) -> frozenset[Expression]:

@@ -15,24 +15,19 @@ from streams_sql.analysis.format_rules import (
     check_value,
     key_format,
     value_format,
+    with_case,
     with_key_wrapping,
     with_value_wrapping,
 )
 from streams_sql.analysis.joins import FOREIGN_KEY
-from streams_sql.analysis.query import (
-    NO_LIMITS,
-    AnalysedQuery,
-    Output,
-    aggregates_of,
-    analyse,
-    check_names,
-    projected,
-)
+from streams_sql.analysis.outputs import AnalysedQuery, Output, check_names
+from streams_sql.analysis.query import NO_LIMITS, aggregates_of, analyse, projected
+from streams_sql.analysis.spelling import spelled
 from streams_sql.analysis.timestamp_rules import retimed, timestamp_rule
 from streams_sql.analysis.with_clause import WithClause
 from streams_sql.language.expressions import Literal
 from streams_sql.language.problem import SqlProblem
-from streams_sql.language.statements import CreateAsSelect, InsertSelect, Kind, Query
+from streams_sql.language.statements import CreateAsSelect, InsertSelect, Kind, Query, Window
 from streams_sql.plan.nodes import Named, PersistentPlan, Project
 from streams_sql.plan.text import expression_text
 from streams_sql.sources import ROWTIME, Column, FormatUse, Schema, Source
@@ -59,7 +54,7 @@ def plan_create_as(statement: CreateAsSelect, catalogue: CatalogueView, defaults
     analysed = _analysed(statement.query, catalogue, defaults.aggregate_limits)
     _check_kind(statement.kind, analysed)
     columns = _columns_of(analysed, statement.name)
-    sink = _sink(statement, analysed, columns.schema, clause, defaults)
+    sink = _sink(statement, analysed, spelled(columns.schema, analysed), clause, defaults)
     rows = _written(analysed, columns)
     return PersistentPlan(rows if sink.timestamp is None else retimed(rows, sink.timestamp), sink)
 
@@ -92,7 +87,8 @@ def plan_insert(statement: InsertSelect, catalogue: CatalogueView) -> Persistent
 
 def _analysed(query: Query, catalogue: CatalogueView, limits: Mapping[str, int] = NO_LIMITS) -> AnalysedQuery:
     analysed = analyse(query, catalogue, is_persistent=True, limits=limits)
-    if any(source.source.is_table and source.source.key_window for source in analysed.scope.sources):
+    topics = [source.source for source in analysed.scope.sources if source.rows is None]
+    if any(source.is_table and source.key_window for source in topics):
         raise SqlProblem("KSQL does not support persistent queries on windowed tables.")
     if query.limit is not None:
         raise SqlProblem("LIMIT is not possible here: a query that fills a topic never ends. Leave it out.")
@@ -117,6 +113,8 @@ def _columns_of(analysed: AnalysedQuery, sink: str) -> _Columns:
         raise SqlProblem(
             f"CREATE TABLE AS SELECT statement does not support aggregate function [{calls}] without a GROUP BY clause."
         )
+    if analysed.node.shape.is_table and not analysed.relation.keys:
+        raise SqlProblem("The table has no key, under which its rows could be written: GROUP BY something.")
     keys = []
     missing = []
     for index, key in enumerate(analysed.relation.keys):
@@ -202,7 +200,7 @@ def _sink(
     source = analysed.first_source
     key = _key_format(statement, analysed, schema, clause, defaults)
     name = clause.value_format.name or source.value_format.name
-    value = value_format(clause.value_format, name, source.value_format)
+    value = with_case(value_format(clause.value_format, name, source.value_format), defaults)
     value = with_value_wrapping(value, schema.value, clause.wrap_single_value, defaults.wrap_single_values)
     check_key(key, schema.key)
     check_value(value, schema.value)
@@ -215,9 +213,14 @@ def _sink(
         value_format=value,
         statement="",
         key_window=analysed.node.shape.key_window,
-        window=analysed.query.window,
+        window=_window(analysed),
         timestamp=timestamp_rule(clause, schema),
     )
+
+
+def _window(analysed: AnalysedQuery) -> Window | None:
+    """The window of the key: of the query itself, or of the one that it reads."""
+    return analysed.query.window or (None if analysed.node.shape.key_window is None else analysed.first_source.window)
 
 
 def _key_format(
@@ -230,10 +233,11 @@ def _key_format(
         if explicit is not None and explicit.upper() != NONE:
             raise SqlProblem("Key format specified for stream without key columns.")
         return FormatUse(NONE)
-    name = explicit or source.name
+    name = explicit or (source.name if schema.key else NONE)
     if explicit is None and name == NONE and schema.key:
         name = defaults.key_format or NONE
-    return with_key_wrapping(key_format(clause.key_format, name, statement.name, source), len(schema.key))
+    use = with_case(key_format(clause.key_format, name, statement.name, source), defaults)
+    return with_key_wrapping(use, len(schema.key))
 
 
 def _fitted(columns: _Columns, target: Source) -> _Columns:

@@ -5,35 +5,57 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from streams_sql.analysis.bounded import plan_bounded
+from streams_sql.analysis.calls import is_aggregate
 from streams_sql.analysis.catalogue_view import CatalogueView
-from streams_sql.analysis.grouping import has_aggregates
-from streams_sql.analysis.query import check_names
+from streams_sql.analysis.outputs import check_names
 from streams_sql.analysis.relation import read_relation, typed_condition
 from streams_sql.analysis.scope import scope_of
 from streams_sql.analysis.select_list import Item, select_list
 from streams_sql.analysis.traversal import walk
-from streams_sql.language.expressions import ColumnName, Expression
+from streams_sql.language.expressions import ColumnName
 from streams_sql.language.problem import SqlProblem
-from streams_sql.language.statements import Query
+from streams_sql.language.statements import Query, SelectColumn, UnionAll
+from streams_sql.plan.bounded import BoundedPlan
 from streams_sql.plan.nodes import Named, PullPlan
-from streams_sql.sources import ROWOFFSET, ROWPARTITION, Column
+from streams_sql.sources import Column
 from streams_sql.typed import Typed
 
 _HELP: Final = " See https://cnfl.io/queries for more info.\nAdd EMIT CHANGES if you intended to issue a push query."
-_NOT_KEPT: Final = (ROWPARTITION, ROWOFFSET)
 
 
-def plan_pull(query: Query, catalogue: CatalogueView) -> PullPlan:
-    _check_clauses(query)
+def plan_pull(query: Query, catalogue: CatalogueView) -> PullPlan | BoundedPlan:
+    """The plain ones are those that are asked thousands of times a second."""
+    for each in _queries(query):
+        _check_clauses(each)
+    return _plain_plan(query, catalogue) if _is_plain(query) else plan_bounded(query, catalogue)
+
+
+def _queries(query: Query) -> Iterator[Query]:
+    """A query and those in it."""
+    yield query
+    for relation in (*query.common, query.source, *(join.right for join in query.joins)):
+        if relation.query is not None:
+            for each in relation.query.queries if isinstance(relation.query, UnionAll) else (relation.query,):
+                yield from _queries(each)
+
+
+def _is_plain(query: Query) -> bool:
+    """Whether it chooses rows of one source, and no more."""
+    if query.source.query is not None or query.common:
+        return False
+    if query.joins or query.group_by or query.having or query.is_distinct or query.order_by or query.offset:
+        return False
+    written = [item.expression for item in query.select if isinstance(item, SelectColumn)]
+    return not any(is_aggregate(part) for expression in written for part in walk(expression))
+
+
+def _plain_plan(query: Query, catalogue: CatalogueView) -> PullPlan:
     scope = scope_of(query, catalogue)
     source = scope.sources[0]
     relation = read_relation(source)
     items = select_list(query, scope, relation, is_persistent=False)
-    if has_aggregates(items):
-        raise SqlProblem(f"Pull queries don't support GROUP BY clauses, nor aggregate functions.{_HELP}")
-    _check_columns("SELECT", (item.expression for item in items))
     where = None if query.where is None else scope.resolved(query.where, "WHERE")
-    _check_columns("WHERE", () if where is None else (where,))
     inference = relation.inference()
     condition = None if where is None else typed_condition(inference, where, "WHERE")
     columns = tuple(Named(item.name, _value(inference.of(item.expression), item)) for item in items)
@@ -50,25 +72,10 @@ def _check_clauses(query: Query) -> None:
 
 
 def _clauses(query: Query) -> Iterator[tuple[str, bool]]:
-    yield "JOIN clauses", bool(query.joins)
     yield "WINDOW clauses", query.window is not None
-    yield "GROUP BY clauses", bool(query.group_by)
     yield "PARTITION BY clauses", bool(query.partition_by)
-    yield "HAVING clauses", query.having is not None
     yield "negative integers in the LIMIT clause", query.limit is not None and query.limit < 0
     yield "EMIT clauses", query.emit is not None
-
-
-def _check_columns(clause: str, expressions: Iterator[Expression] | tuple[Expression, ...]) -> None:
-    found = [
-        part.name
-        for expression in expressions
-        for part in walk(expression)
-        if isinstance(part, ColumnName) and part.name in _NOT_KEPT
-    ]
-    if found:
-        shown = ", ".join(f"`{name}`" for name in found)
-        raise SqlProblem(f"Pull queries don't support the following columns in {clause} clauses: {shown}.{_HELP}")
 
 
 def _value(value: Typed, item: Item) -> Typed:

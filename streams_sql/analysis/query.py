@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from streams_sql.analysis.catalogue_view import CatalogueView
 from streams_sql.analysis.column_names import ColumnNaming
+from streams_sql.analysis.derived import Derived, derived_query, derived_union
 from streams_sql.analysis.grouping import GROUPING, grouped, has_aggregates
 from streams_sql.analysis.joins import join_relation
-from streams_sql.analysis.relation import Key, Relation, filtered, read_relation, rekeyed
-from streams_sql.analysis.scope import Scope, scope_of
+from streams_sql.analysis.outputs import AnalysedQuery, Output
+from streams_sql.analysis.query_parts import relations
+from streams_sql.analysis.relation import Relation, filtered, read_relation, rekeyed
+from streams_sql.analysis.scope import NamedSource, Scope, scope_of
 from streams_sql.analysis.select_list import Item, is_selected, select_list
 from streams_sql.analysis.table_functions import flattened, has_table_functions
 from streams_sql.analysis.type_inference import TypeInference
 from streams_sql.language.expressions import ColumnName, Expression, Literal
 from streams_sql.language.problem import SqlProblem
-from streams_sql.language.statements import Emit, Query
-from streams_sql.plan.nodes import Aggregate, AggregateCall, Filter, Named, Node, Project, Shape
-from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, WINDOW_BOUNDS, Column, Source
-from streams_sql.sql_types import SqlType
-from streams_sql.typed import Typed
+from streams_sql.language.statements import Emit, Query, UnionAll
+from streams_sql.language.statements import Relation as WrittenRelation
+from streams_sql.plan.nodes import Aggregate, AggregateCall, Filter, Named, Project, Shape
+from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, WINDOW_BOUNDS, Column
 
 NO_LIMITS: Final[Mapping[str, int]] = {}
 _KAFKA_VALUES_HINT: Final = (
@@ -31,41 +33,68 @@ _KAFKA_VALUES_HINT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
-    """A column of the result. `key` is the column of the relation's key that it is, if it is one."""
-
-    name: str
-    value: Typed
-    type: SqlType
-    key: Key | None
-
-
-@dataclass(frozen=True, slots=True)
-class AnalysedQuery:
-    """`relation` is what the outputs are made from."""
-
-    query: Query
-    scope: Scope
-    relation: Relation
-    outputs: tuple[Output, ...]
-    is_grouped: bool
-
-    @property
-    def node(self) -> Node:
-        return self.relation.node
-
-    @property
-    def first_source(self) -> Source:
-        return self.scope.sources[0].source
-
-
 def analyse(
-    query: Query, catalogue: CatalogueView, is_persistent: bool, limits: Mapping[str, int] = NO_LIMITS
+    query: Query,
+    catalogue: CatalogueView,
+    is_persistent: bool,
+    limits: Mapping[str, int] = NO_LIMITS,
+    is_bounded: bool = False,
 ) -> AnalysedQuery:
-    """`limits` are what settings allow some aggregates to keep."""
-    scope = scope_of(query, catalogue)
-    _check_sources(scope, query)
+    """`limits` are what settings allow some aggregates to keep. `is_bounded`: it is a look at what there is, which ends."""
+    if is_persistent:
+        _refuse_ranges(query)
+    return _Analysis(catalogue, limits, is_bounded=is_bounded).of(query, is_persistent)
+
+
+class _Analysis:
+    """Of a query and of those in it. One that is used several times is analysed once."""
+
+    def __init__(self, catalogue: CatalogueView, limits: Mapping[str, int], *, is_bounded: bool) -> None:
+        self._catalogue = catalogue
+        self._is_bounded = is_bounded
+        self._limits = limits
+        self._derived: dict[int, Derived] = {}
+        self._names: set[str] = set()
+
+    def of(self, query: Query, is_persistent: bool, outside: frozenset[str] = frozenset()) -> AnalysedQuery:
+        _refuse_order(query)
+        self._names.update(common.name for common in query.common)
+        for common in query.common:
+            # One that nobody uses must be right, too.
+            self._derive(common, frozenset())
+        for relation in (query.source, *(join.right for join in query.joins)):
+            self._check_order(relation)
+        scope = scope_of(query, self._catalogue, self._derive, outside)
+        _check_sources(scope, query, is_bounded=self._is_bounded)
+        return _analysed(query, scope, is_persistent, self._limits)
+
+    def _check_order(self, written: WrittenRelation) -> None:
+        is_unknown = written.query is None and self._catalogue.source(written.name) is None
+        if is_unknown and written.name in self._names:
+            raise SqlProblem(
+                f"{written.name} is not known here: a query of WITH sees those before it, neither itself nor those behind it.",
+                written.position,
+            )
+
+    def _derive(self, written: WrittenRelation, outside: frozenset[str]) -> NamedSource:
+        assert written.query is not None
+        if isinstance(written.query, Query) and written.query.limit is not None:
+            raise SqlProblem(
+                f"The query {written.alias} has a LIMIT, and never ends: LIMIT stands at the end of the whole query.",
+                written.position,
+            )
+        derived = self._derived.get(id(written.query))
+        if derived is None:
+            if isinstance(written.query, UnionAll):
+                analysed = [self.of(each, is_persistent=True, outside=outside) for each in written.query.queries]
+                derived = derived_union(written.alias, analysed, written.position)
+            else:
+                derived = derived_query(written.alias, self.of(written.query, is_persistent=True, outside=outside))
+            self._derived[id(written.query)] = derived
+        return NamedSource(written.alias, replace(derived.source, name=written.alias), derived)
+
+
+def _analysed(query: Query, scope: Scope, is_persistent: bool, limits: Mapping[str, int]) -> AnalysedQuery:
     relation, scope = _source(query, scope)
     relation = filtered(relation, scope, query.where)
     partition_by, names = _partitioning(query, scope, relation)
@@ -79,7 +108,34 @@ def analyse(
     return AnalysedQuery(query, scope, relation, outputs, relation.key_kind == GROUPING)
 
 
-def _check_sources(scope: Scope, query: Query) -> None:
+def _refuse_ranges(query: Query) -> None:
+    for relation in relations(query):
+        if relation.range is not None:
+            raise SqlProblem(
+                "A query that runs on reads all records from where auto.offset.reset lets it begin. Ranges of topics are for looking: "
+                "leave out CREATE … AS or INSERT INTO, or the range.",
+                relation.range.position,
+            )
+
+
+def _refuse_order(query: Query) -> None:
+    """What needs all rows at once."""
+    if query.order_by:
+        raise SqlProblem(
+            "ORDER BY needs rows that come to an end, and those of a query with EMIT or of CREATE … AS never do: they come in the "
+            "order in which they are made. Leave EMIT out to look at what a table holds now, in any order.",
+            query.order_by[0].expression.position,
+        )
+    if query.is_distinct:
+        raise SqlProblem(
+            "SELECT DISTINCT needs rows that come to an end. Where they come as they are made, groups tell them apart: "
+            "SELECT a, COUNT(*) … GROUP BY a."
+        )
+    if query.offset is not None:
+        raise SqlProblem("OFFSET needs rows in an order that stays. Leave EMIT out to look at what a table holds now.")
+
+
+def _check_sources(scope: Scope, query: Query, *, is_bounded: bool) -> None:
     for source in scope.sources:
         clashing = [column.name for column in source.source.schema.value if column.name in PSEUDO_COLUMNS]
         if clashing:
@@ -87,8 +143,9 @@ def _check_sources(scope: Scope, query: Query) -> None:
                 "Your stream/table has columns with the same name as newly introduced pseudocolumns in ksqlDB, and cannot be "
                 f"queried as a result. The conflicting names are: {', '.join(clashing)}."
             )
-    kafka = ", ".join(source.alias for source in scope.sources if source.source.value_format.name == "KAFKA")
-    if kafka and (scope.is_join or query.group_by):
+    topics = [source for source in scope.sources if source.rows is None]
+    kafka = ", ".join(source.alias for source in topics if source.source.value_format.name == "KAFKA")
+    if kafka and not is_bounded and (scope.is_join or query.group_by):
         clause = "JOIN" if scope.is_join else "GROUP BY"
         raise SqlProblem(
             f"Source(s) {kafka} are using the 'KAFKA' value format. This format does not yet support {clause}.\n"
@@ -159,16 +216,6 @@ def _output(item: Item, inference: TypeInference, relation: Relation) -> Output:
 
 def _is(expression: Expression, name: str) -> bool:
     return isinstance(expression, ColumnName) and expression.name == name
-
-
-def check_names(columns: Iterable[Column], what: str = "value") -> None:
-    seen: set[str] = set()
-    for column in columns:
-        if column.name in seen:
-            raise SqlProblem(
-                f"Duplicate {what} columns found in schema: {column}. Give one of them another name with AS."
-            )
-        seen.add(column.name)
 
 
 def projected(analysed: AnalysedQuery, columns: Sequence[Named], key: tuple[str, ...]) -> Project:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from streams_sql import typed
 from streams_sql.analysis.calls import scalar_call
-from streams_sql.analysis.scope import NamedSource, Scope
+from streams_sql.analysis.scope import NamedSource, PlannedRows, Scope
 from streams_sql.analysis.timestamps import with_times_as_numbers
 from streams_sql.analysis.type_inference import Columns, TypeInference
 from streams_sql.language.expressions import Expression, Literal
 from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import Filter, Named, Node, Read, Rekey, Shape
-from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, Column
+from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, WINDOW_BOUNDS, Column
 from streams_sql.sql_types import BOOLEAN
 from streams_sql.typed import Typed
 
@@ -44,18 +44,24 @@ class Relation:
         return TypeInference(self.columns, scalar_call, names or {})
 
 
+def rows_of(source: NamedSource, prefix: str) -> Node:
+    """The rows of a source, or of the query that it is."""
+    return source.rows.node(prefix) if isinstance(source.rows, PlannedRows) else read(source, prefix)
+
+
 def read(source: NamedSource, prefix: str) -> Read:
     """The records of a source. ROWTIME stands beside the column of the source that has its name with a prefix."""
     columns = tuple(Column(prefix + column.name, column.type) for column in source.columns())
     if prefix:
         columns += (Column(ROWTIME, PSEUDO_COLUMNS[ROWTIME]),)
     key = tuple(prefix + column.name for column in source.source.schema.key)
-    shape = Shape(columns, key, source.source.is_table, source.source.key_window)
+    bounds = tuple(prefix + name for name in WINDOW_BOUNDS)
+    shape = Shape(columns, key, source.source.is_table, source.source.key_window, bounds)
     return Read(source.source, prefix, shape)
 
 
 def read_relation(source: NamedSource) -> Relation:
-    node = read(source, "")
+    node = rows_of(source, "")
     columns = typed_columns(node.shape)
     keys = tuple(Key(name, columns[name]) for name in node.shape.key)
     starred = tuple((source.alias, column.name) for column in source.starred())

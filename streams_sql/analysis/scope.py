@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from streams_sql.analysis.calls import INTERVAL_UNITS, takes_unit
 from streams_sql.analysis.catalogue_view import CatalogueView, choice_hint, known_source
@@ -13,29 +13,65 @@ from streams_sql.analysis.traversal import rewritten, with_children
 from streams_sql.language.expressions import ColumnName, Expression, FunctionCall, Lambda
 from streams_sql.language.problem import Position, SqlProblem
 from streams_sql.language.statements import Query
-from streams_sql.sources import PSEUDO_COLUMNS, WINDOW_BOUNDS, Column, Source
+from streams_sql.language.statements import Relation as WrittenRelation
+from streams_sql.plan.nodes import Node
+from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, WINDOW_BOUNDS, Column, Source
+from streams_sql.sql_types import SqlType
 
 Rename: TypeAlias = Callable[[ColumnName], ColumnName]
 
+_OTHER: Final = "\0"
+"""No source has this name."""
 SYSTEM_COLUMNS: Final = frozenset({*PSEUDO_COLUMNS, *WINDOW_BOUNDS})
+
+
+class DerivedRows(Protocol):
+    """What a query in FROM gives. `hidden` are columns of its key that it does not show; `has_time`: ROWTIME goes along by itself."""
+
+    @property
+    def hidden(self) -> frozenset[str]: ...
+
+    @property
+    def has_time(self) -> bool: ...
+
+
+@runtime_checkable
+class PlannedRows(DerivedRows, Protocol):
+    """That of a query which runs on."""
+
+    def node(self, prefix: str) -> Node:
+        """The rows, with a prefix before the names of their columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedSource:
-    """A source under the name by which a query speaks of it."""
+    """A source under the name by which a query speaks of it. `rows` are there if it is no stream or table but a query itself."""
 
     alias: str
     source: Source
+    rows: DerivedRows | None = None
+
+    @property
+    def _pseudo_columns(self) -> Mapping[str, SqlType]:
+        """Rows that come from no topic have no place there."""
+        if self.rows is None:
+            return PSEUDO_COLUMNS
+        return {ROWTIME: PSEUDO_COLUMNS[ROWTIME]} if self.rows.has_time else {}
+
+    @property
+    def _hidden(self) -> frozenset[str]:
+        return frozenset() if self.rows is None else self.rows.hidden
 
     def columns(self) -> Iterator[Column]:
         """All that can be asked of its records: key, window, value, headers and pseudo columns."""
         yield from self.starred()
-        yield from (Column(name, type_) for name, type_ in PSEUDO_COLUMNS.items())
+        yield from (Column(name, type_) for name, type_ in self._pseudo_columns.items())
+        yield from (Column(column.name, column.type) for column in self.source.record_columns)
 
     def starred(self) -> Iterator[Column]:
         """What `*` stands for."""
         schema = self.source.schema
-        yield from schema.key
+        yield from (column for column in schema.key if column.name not in self._hidden)
         if self.source.key_window is not None:
             yield from (Column(name, type_) for name, type_ in WINDOW_BOUNDS.items())
         yield from schema.value
@@ -43,19 +79,23 @@ class NamedSource:
 
     def has(self, name: str) -> bool:
         schema = self.source.schema
-        if name in PSEUDO_COLUMNS or (name in WINDOW_BOUNDS and self.source.key_window is not None):
+        if name in self._pseudo_columns or (name in WINDOW_BOUNDS and self.source.key_window is not None):
             return True
-        return any(column.name == name for columns in (schema.key, schema.value, schema.headers) for column in columns)
+        if name in self._hidden:
+            return False
+        groups = (schema.key, schema.value, schema.headers, self.source.record_columns)
+        return any(column.name == name for columns in groups for column in columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
     """The sources of a query. `is_windowed`: its groups have windows, so that their bounds can be asked for. `synthetic_key` is the
-    name of a join's key that is no column of any source."""
+    name of a join's key that is no column of any source. `outside` are names of sources of the queries around this one."""
 
     sources: tuple[NamedSource, ...]
     is_windowed: bool = False
     synthetic_key: str | None = None
+    outside: frozenset[str] = frozenset()
 
     @property
     def is_join(self) -> bool:
@@ -73,6 +113,12 @@ class Scope:
         for source in self.sources:
             if source.alias == alias:
                 return source
+        if alias in self.outside:
+            raise SqlProblem(
+                f"'{alias}' stands outside of this query, which sees its own sources alone. Select the columns here, and say in the "
+                "ON of a JOIN outside which rows belong together.",
+                position,
+            )
         hint = choice_hint(alias, [source.alias for source in self.sources])
         raise SqlProblem(f"'{alias}' is not a valid stream/table name or alias.{hint}", position)
 
@@ -106,6 +152,20 @@ class Scope:
     def resolved(self, expression: Expression, clause: str) -> Expression:
         """The expression with the names that its columns have in the relation that the query reads."""
         return self._renamed(expression, lambda column: self._in_relation(column, clause), frozenset())
+
+    def resolved_beside(self, expression: Expression, clause: str, others: Mapping[str, Expression]) -> Expression:
+        """The same, but a name that no source has may be one of the others, and stands for that expression then."""
+
+        def rename(column: ColumnName) -> ColumnName:
+            is_other = column.source is None and column.name in others
+            if is_other and not any(source.has(column.name) for source in self.sources):
+                return ColumnName(column.name, _OTHER, position=column.position)
+            return self._in_relation(column, clause)
+
+        def put_in(part: Expression) -> Expression | None:
+            return others[part.name] if isinstance(part, ColumnName) and part.source == _OTHER else None
+
+        return rewritten(self._renamed(expression, rename, frozenset()), put_in)
 
     def qualified(self, expression: Expression, clause: str) -> Expression:
         """The expression with the names of its columns behind those of their sources."""
@@ -151,21 +211,53 @@ class Scope:
         return self.is_join and name.startswith(SYNTHETIC_KEY) and name == self.synthetic_key
 
 
-def scope_of(query: Query, catalogue: CatalogueView) -> Scope:
+Derive: TypeAlias = Callable[[WrittenRelation, frozenset[str]], NamedSource]
+"""What a query in FROM gives; the names are those of the sources around it."""
+
+
+def scope_of(
+    query: Query,
+    catalogue: CatalogueView,
+    derive: Derive | None = None,
+    outside: frozenset[str] = frozenset(),
+    *,
+    may_repeat: bool = False,
+) -> Scope:
+    """Without `derive`, queries in FROM are refused. `may_repeat`: the same source may be joined with itself, under another name."""
     relations = [query.source, *(join.right for join in query.joins)]
+    aliases = frozenset(relation.alias for relation in relations)
     sources: list[NamedSource] = []
     for relation in relations:
-        source = known_source(catalogue, relation.name, relation.position)
-        if any(known.source.name == source.name for known in sources):
-            raise SqlProblem(_same_source_twice(source.name, len(sources)), relation.position)
-        sources.append(NamedSource(relation.alias, source))
-    return Scope(tuple(sources), is_windowed=query.window is not None)
+        if relation.query is None:
+            source = NamedSource(relation.alias, known_source(catalogue, relation.name, relation.position))
+        elif derive is None:
+            raise SqlProblem("Queries in FROM, WITH and UNION ALL are not possible here.", relation.position)
+        else:
+            source = derive(relation, outside | aliases)
+        _check_twice(source, sources, relation.position, may_repeat=may_repeat)
+        sources.append(source)
+    return Scope(tuple(sources), is_windowed=query.window is not None, outside=outside)
+
+
+def _check_twice(source: NamedSource, known: list[NamedSource], position: Position | None, *, may_repeat: bool) -> None:
+    name = source.source.name
+    is_there = any(each.rows is None and each.source.name == name for each in known)
+    if is_there and source.rows is None and not may_repeat:
+        raise SqlProblem(_same_source_twice(name, len(known)), position)
+    if any(each.alias == source.alias for each in known):
+        raise SqlProblem(
+            f"{source.alias} is there twice: give one of them another name, FROM {source.alias} AS other_name.",
+            position,
+        )
 
 
 def _same_source_twice(name: str, known: int) -> str:
     if known > 1:
         return f"N-way joins do not support multiple occurrences of the same source. Source: '{name}'."
-    return f"Can not join '{name}' to '{name}': self joins are not yet supported."
+    return (
+        f"Can not join '{name}' to '{name}': self joins are not yet supported. "
+        "Let a query in FROM, which selects everything, stand for one of them."
+    )
 
 
 def taken_names(scope: Scope) -> Iterator[str]:

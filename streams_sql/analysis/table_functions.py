@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streams_sql import typed
-from streams_sql.analysis.calls import typed_call
+from streams_sql.analysis.calls import called, typed_call
 from streams_sql.analysis.column_names import table_function_name
 from streams_sql.analysis.relation import Relation, typed_columns
 from streams_sql.analysis.select_list import Item
 from streams_sql.analysis.traversal import rewritten, walk
-from streams_sql.functions.library import LIBRARY
+from streams_sql.functions.declaration import Function
 from streams_sql.language.expressions import Case, ColumnName, Expression, FunctionCall
 from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import FlatMap, Shape
@@ -18,7 +18,12 @@ from streams_sql.sources import Column
 
 
 def is_table_function(expression: Expression) -> bool:
-    return isinstance(expression, FunctionCall) and expression.name.upper() in LIBRARY.tables
+    return isinstance(expression, FunctionCall) and _table_function(expression) is not None
+
+
+def _table_function(call: FunctionCall) -> Function | None:
+    function = called(call)
+    return function if isinstance(function, Function) and function.is_table else None
 
 
 def has_table_functions(items: list[Item]) -> bool:
@@ -59,7 +64,9 @@ def _refuse_inside(expression: Expression, message: str) -> None:
 
 
 def _typed(relation: Relation, call: FunctionCall) -> typed.Call:
+    function = _table_function(call)
+    assert function is not None, "it was looked at before"
     try:
-        return typed_call(relation.inference(), call, LIBRARY.tables[call.name.upper()])
+        return typed_call(relation.inference(), call, function)
     except SqlProblem as problem:
         raise SqlProblem(problem.message, problem.position or call.position) from problem

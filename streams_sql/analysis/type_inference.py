@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from streams_sql import typed
+from streams_sql.analysis.cast_hints import can_cast
 from streams_sql.analysis.catalogue_view import choice_hint, nearest_hint
 from streams_sql.analysis.coercion import castable, converted, in_common
 from streams_sql.analysis.numbers import BIGINT_MAX, BIGINT_MIN, INTEGER_MAX, INTEGER_MIN, decimal_of, rank
@@ -126,8 +127,10 @@ class TypeInference:
             others = [self.text(side) for side, typed_side in sides if typed_side.type not in (STRING, None)]
             return "".join(f". CAST({text} AS STRING) would put texts together." for text in others)
         wanted = next((side.type for _, side in sides if rank(side.type) is not None), None)
-        texts = [self.text(side) for side, typed_side in sides if typed_side.type == STRING]
-        return f". CAST({texts[0]} AS {wanted}) would make it a number." if wanted is not None and texts else ""
+        texts = [side for side, typed_side in sides if typed_side.type == STRING]
+        if wanted is None or not texts or not can_cast(texts[0], STRING, wanted):
+            return ""
+        return f". CAST({self.text(texts[0])} AS {wanted}) would make it a number."
 
     def _comparison(self, expression: written.Binary, left: Typed, right: Typed) -> Typed:
         found = comparison(expression.operator, left, right)
@@ -136,7 +139,7 @@ class TypeInference:
         word = COMPARISON_WORDS[COMPARISONS[expression.operator]]
         one, other = self.text(expression.left), self.text(expression.right)
         message = f"Cannot compare {one} ({left.type}) to {other} ({right.type}) with {word}."
-        if left.type is not None and castable(right.type, left.type) and left.type != right.type:
+        if left.type not in (None, right.type) and can_cast(expression.right, right.type, left.type):
             message += f" CAST({other} AS {left.type}) would make it the same type."
         raise SqlProblem(message)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from streams_sql.language.expressions import CustomType, TypeName
 from streams_sql.language.problem import Position, SqlProblem
-from streams_sql.sql_types import DECIMAL_PRECISION_MAX, Array, Decimal, Field, Map, SqlType, Struct
+from streams_sql.sql_types import DECIMAL_PRECISION_MAX, Array, Decimal, Map, SqlType, Struct
 
 
 def known_type(name: TypeName, position: Position | None = None) -> SqlType:
@@ -12,7 +14,7 @@ def known_type(name: TypeName, position: Position | None = None) -> SqlType:
     match name:
         case CustomType():
             raise SqlProblem(
-                f"Cannot resolve unknown type: {name.name}. Custom types are not supported yet: write the type itself.",
+                f"Cannot resolve unknown type: {name.name}. SHOW TYPES lists those that CREATE TYPE has made.",
                 name.position or position,
             )
         case Array(element):
@@ -20,7 +22,7 @@ def known_type(name: TypeName, position: Position | None = None) -> SqlType:
         case Map(key, value):
             return Map(known_type(key, position), known_type(value, position))
         case Struct(fields):
-            return Struct(tuple(Field(field.name, known_type(field.type, position)) for field in fields))
+            return Struct(tuple(replace(field, type=known_type(field.type, position)) for field in fields))
         case Decimal():
             _check_decimal(name, position)
     return name

@@ -35,7 +35,8 @@ _OF_SINKS: Final = (
     "TIMESTAMP",
     "TIMESTAMP_FORMAT",
 )
-_OF_SOURCES: Final = (*_OF_SINKS, "WINDOW_TYPE", "WINDOW_SIZE", "SOURCED_BY_CONNECTOR")
+OF_SOURCES: Final = (*_OF_SINKS, "WINDOW_TYPE", "WINDOW_SIZE", "SOURCED_BY_CONNECTOR")
+"""The names of all properties."""
 _UNIT_MS: Final[Mapping[str, int]] = {
     "DAY": 86_400_000,
     "HOUR": 3_600_000,
@@ -77,7 +78,7 @@ class WithClause:
 
     def __init__(self, properties: Properties, is_source: bool) -> None:
         self._properties = properties
-        allowed = _OF_SOURCES if is_source else _OF_SINKS
+        allowed = OF_SOURCES if is_source else _OF_SINKS
         unknown = [name for name in properties if name not in allowed]
         if unknown:
             hint = nearest_hint(unknown[0], allowed)

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from streams_sql.clients.async_insert_stream import AsyncInsertStream
 from streams_sql.clients.failures import Refused, ServerUnreachable
 from streams_sql.clients.frames import arrow_table, pandas_frame
-from streams_sql.clients.insert_stream import AsyncInsertStream
 from streams_sql.clients.protocol import (
     ANSWER_TIMEOUT_S,
     CALL_PROBLEMS,
     CLOSE_TIMEOUT_S,
     DEFAULT_URL,
-    DELIMITED,
     JSON,
     OK,
+    ROWS_HEADERS,
     LineCutter,
     Session,
     Settings,
@@ -118,7 +118,7 @@ class AsyncClient:
             "POST",
             f"{self.url}/query-stream",
             json=self._session.query_body(sql),
-            headers={"accept": DELIMITED},
+            headers=ROWS_HEADERS,
             timeout=self._session.timeout(is_endless=is_endless),
         )
         try:
@@ -160,7 +160,13 @@ class AsyncRows:
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         async for line in self._remaining:
-            yield self._reader.row(line)
+            if self._reader.is_row(line):
+                yield self._reader.row(line)
+
+    @property
+    def figures(self) -> Mapping[str, int] | None:
+        """What the query has read for its rows; see Rows."""
+        return self._reader.figures
 
     async def dicts(self) -> AsyncIterator[dict[str, Any]]:
         async for row in self:

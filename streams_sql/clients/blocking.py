@@ -14,12 +14,13 @@ from streams_sql.clients.frames import arrow_table, pandas_frame
 from streams_sql.clients.insert_stream import InsertStream
 from streams_sql.clients.protocol import (
     ANSWER_TIMEOUT_S,
+    ARROW,
     CALL_PROBLEMS,
     CLOSE_TIMEOUT_S,
     DEFAULT_URL,
-    DELIMITED,
     JSON,
     OK,
+    ROWS_HEADERS,
     LineCutter,
     Session,
     Settings,
@@ -113,6 +114,19 @@ class Client:
         """The lines of PRINT, as bytes."""
         return Lines(self._open(sql, is_endless=True))
 
+    def arrow_stream(self, sql: str) -> Iterator[bytes]:
+        """The rows of a query as a stream of Arrow's, in pieces.
+
+        pyarrow.ipc.open_stream(b"".join(client.arrow_stream("SELECT * FROM orders;"))).read_all()
+        """
+        response = self._open(sql, is_endless=True, headers={"accept": ARROW})
+        try:
+            yield from response.iter_bytes()
+        except httpx.HTTPError as problem:
+            raise broken_off(self.url, problem) from None
+        finally:
+            response.close()
+
     def insert(self, target: str, rows: Iterable[Mapping[str, Any]]) -> int:
         """Write rows to a stream or a table; returns how many. RowsRefused for those that do not fit, after all others were written.
 
@@ -144,12 +158,12 @@ class Client:
         if response.status_code != OK:
             answer(response)
 
-    def _open(self, sql: str, *, is_endless: bool) -> httpx.Response:
+    def _open(self, sql: str, *, is_endless: bool, headers: Mapping[str, str] = ROWS_HEADERS) -> httpx.Response:
         request = self._http.build_request(
             "POST",
             f"{self.url}/query-stream",
             json=self._session.query_body(sql),
-            headers={"accept": DELIMITED},
+            headers=headers,
             timeout=self._session.timeout(is_endless=is_endless),
         )
         try:
@@ -243,11 +257,17 @@ class Rows:
         self.close()
 
     def __iter__(self) -> Iterator[Any]:
-        return map(self._reader.row, self._remaining)
+        return map(self._reader.row, filter(self._reader.is_row, self._remaining))
 
     def raw(self) -> Iterator[list[Any]]:
         """Rows as lists of what JSON has: points in time and bytes are texts, and numbers with a point are Decimals."""
-        return map(self._reader.raw, self._remaining)
+        return map(self._reader.raw, filter(self._reader.is_row, self._remaining))
+
+    @property
+    def figures(self) -> Mapping[str, int] | None:
+        """What the query has read for its rows, once they have been read: records, bytes, problems (records that could not be decoded) and
+        elapsed_ms. None where the server does not tell."""
+        return self._reader.figures
 
     def dicts(self) -> Iterator[dict[str, Any]]:
         """Rows as dicts, by the names of the columns as the server spells them: in capitals, unless they were quoted."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from streams_sql.arrow_types import arrow_type
 from streams_sql.clients.types import parse_type
-from streams_sql.sql_types import Array, Base, Decimal, Map, SqlType, Struct
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -31,7 +31,7 @@ def arrow_table(columns: Sequence[str], types: Sequence[str], rows: Iterable[Seq
 def arrow_schema(columns: Sequence[str], types: Sequence[str]) -> pa.Schema:
     import pyarrow as pa
 
-    return pa.schema([pa.field(name, _arrow_type(parse_type(text))) for name, text in zip(columns, types, strict=True)])
+    return pa.schema([pa.field(name, arrow_type(parse_type(text))) for name, text in zip(columns, types, strict=True)])
 
 
 def arrow_batch(schema: pa.Schema, rows: Iterable[Sequence[Any]]) -> pa.RecordBatch:
@@ -49,29 +49,3 @@ def pandas_frame(table: pa.Table) -> pd.DataFrame:
     kept = {pa.int32(): pd.Int32Dtype(), pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
     found: pd.DataFrame = table.to_pandas(types_mapper=kept.get, maps_as_pydicts="strict")
     return found
-
-
-def _arrow_type(type_: SqlType) -> pa.DataType:
-    import pyarrow as pa
-
-    match type_:
-        case Decimal(precision, scale):
-            return pa.decimal128(precision, scale)
-        case Array(element):
-            return pa.list_(_arrow_type(element))
-        case Map(_, value):
-            return pa.map_(pa.string(), _arrow_type(value))
-        case Struct(fields):
-            return pa.struct([pa.field(field.name, _arrow_type(field.type)) for field in fields])
-    plain = {
-        Base.BOOLEAN: pa.bool_(),
-        Base.INTEGER: pa.int32(),
-        Base.BIGINT: pa.int64(),
-        Base.DOUBLE: pa.float64(),
-        Base.STRING: pa.string(),
-        Base.BYTES: pa.binary(),
-        Base.TIME: pa.time32("ms"),
-        Base.DATE: pa.date32(),
-        Base.TIMESTAMP: pa.timestamp("ms", tz="UTC"),
-    }
-    return plain[type_]

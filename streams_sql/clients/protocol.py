@@ -14,6 +14,9 @@ from streams_sql.clients.failures import Refused, ServerUnreachable
 DEFAULT_URL: Final = "http://127.0.0.1:8088"
 JSON: Final = "application/json"
 DELIMITED: Final = "application/vnd.ksqlapi.delimited.v1"
+ARROW: Final = "application/vnd.apache.arrow.stream"
+ROWS_HEADERS: Final = {"accept": DELIMITED, "x-barnabas-figures": "true"}
+"""Rows as lines, and behind them what they cost, where the server tells it."""
 OK: Final = 200
 CONNECT_TIMEOUT_S: Final = 10.0
 ANSWER_TIMEOUT_S: Final = 120.0

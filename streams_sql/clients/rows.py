@@ -20,6 +20,7 @@ from streams_sql.sql_types import Array, Base, Decimal, Map, SqlType, Struct
 
 Decode: TypeAlias = Callable[[Any], Any]
 
+_FIGURES: Final = b'{"figures":'
 _EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
@@ -41,6 +42,14 @@ class RowReader:
         types = [parse_type(text) for text in self.types]
         self._decodes = [(place, decode) for place, type_ in enumerate(types) if (decode := _decode(type_)) is not None]
         self._has_decimals = any(map(_has_decimals, types))
+        self.figures: Mapping[str, int] | None = None
+
+    def is_row(self, line: bytes) -> bool:
+        """Whether the line is one; the last one may be the figures of the query, which are kept."""
+        if not line.startswith(_FIGURES):
+            return True
+        self.figures = orjson.loads(line)["figures"]
+        return False
 
     def row(self, line: bytes) -> Any:
         """A named tuple. Refused when the query has failed."""

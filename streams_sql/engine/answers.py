@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from streams_sql.engine.error_log import QueryError
 from streams_sql.functions.declaration import AggregateFunction, Function
 from streams_sql.language.statements import Kind
+from streams_sql.plan.lineage import Origin
 from streams_sql.sources import Column, Source
+from streams_sql.sql_types import SqlType
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +47,32 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What has happened to a query, and when. `kind` is USER where data were the reason, as ksqlDB has it, and else UNKNOWN."""
+
+    time_ms: int
+    text: str
+    kind: str = "UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True)
 class QueryStatus:
-    """A persistent query as it stands. `state` is RUNNING, STARTING, PAUSED, ERROR or UNRESPONSIVE. `examples` are records that were passed
-    over, `notes` what was decided for it while it ran; `mode` tells how it runs."""
+    """A persistent query as it stands. `state` is RUNNING, STARTING, PAUSED, ERROR or UNRESPONSIVE. `examples` are the last errors of its
+    data: records that were passed over, and expressions that gave NULL. `notes` are what was decided for it while it ran; `mode` tells
+    how it runs. `totals` are figures that only grow while a server runs it."""
 
     id: str
     statement: str
     sink: Source
     state: str
     error: str | None = None
+    error_ms: int = 0
     bad_records: int = 0
-    examples: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    examples: tuple[Told, ...] = ()
+    notes: tuple[Told, ...] = ()
     mode: str = ""
     figures: Mapping[str, float] = field(default_factory=dict)
+    totals: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +130,23 @@ class FunctionDescribed:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """`state` is READY, or says how far it is."""
+
+    name: str
+    table: str
+    columns: tuple[str, ...]
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexesListed:
+    indexes: tuple[IndexStatus, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TypesListed:
-    types: Mapping[str, str]
+    types: Mapping[str, SqlType]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +171,17 @@ class PropertiesListed:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnLineage:
+    """Where the values of a column come from: columns of the sources that its query reads, and those of declared sources behind them."""
+
+    column: str
+    sources: tuple[Origin, ...]
+    declared: tuple[Origin, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SourceDescribed:
-    """`partitions`, `replicas` and `statistics` are told for EXTENDED alone."""
+    """`partitions`, `replicas`, `statistics` and `lineage` are told for EXTENDED alone."""
 
     source: Source
     readers: tuple[QueryStatus, ...]
@@ -152,6 +191,7 @@ class SourceDescribed:
     replicas: int = 0
     statistics: str = ""
     errors: str = ""
+    lineage: tuple[ColumnLineage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +210,79 @@ class QueryDescribed:
     kind: str = "PERSISTENT"
     window: str | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
-    errors: tuple[str, ...] = ()
+    errors: tuple[Told, ...] = ()
+    lineage: tuple[ColumnLineage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorsListed:
+    """The newest first. `counts` are those of all that there were, by query and kind."""
+
+    errors: tuple[QueryError, ...]
+    counts: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorCreated:
+    """`config` has no secrets in it."""
+
+    name: str
+    type: str
+    config: Mapping[str, str]
+    tasks: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorDropped:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorListed:
+    """`problem` tells why nothing more is known of it."""
+
+    name: str
+    type: str | None = None
+    class_name: str | None = None
+    state: str | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorsListed:
+    connectors: tuple[ConnectorListed, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorPluginsListed:
+    """As Connect tells them."""
+
+    plugins: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorDescribed:
+    """`status` is as Connect tells it; `sources` are those of the topics that the connector has used."""
+
+    class_name: str
+    status: Mapping[str, Any]
+    sources: tuple[SourceDescribed, ...]
+    topics: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TopicAsserted:
+    topic: str
+    exists: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaAsserted:
+    subject: str | None
+    id: int | None
+    exists: bool
 
 
 Answer: TypeAlias = (
@@ -183,11 +295,20 @@ Answer: TypeAlias = (
     | TopicsListed
     | FunctionsListed
     | FunctionDescribed
+    | IndexesListed
     | TypesListed
     | VariablesListed
     | PropertiesListed
     | SourceDescribed
     | QueryDescribed
+    | ConnectorCreated
+    | ConnectorDropped
+    | ConnectorsListed
+    | ConnectorPluginsListed
+    | ConnectorDescribed
+    | TopicAsserted
+    | SchemaAsserted
+    | ErrorsListed
 )
 
 

@@ -3,55 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from streams_sql.analysis.catalogue_view import source_hint
 from streams_sql.analysis.defaults import Defaults
 from streams_sql.analysis.definition import define_source
 from streams_sql.analysis.persistent import plan_create_as, plan_insert
+from streams_sql.engine.alterations import alter_source, alter_system, create_type, drop_type
 from streams_sql.engine.catalogue import Catalogue, PersistentQuery
 from streams_sql.engine.command import LOWERING, Command
-from streams_sql.engine.replacement import check_query_replacement, check_replacement
+from streams_sql.engine.function_changes import create_function, drop_function
+from streams_sql.engine.indexing import create_index, drop_index, with_indexes
+from streams_sql.engine.outcome import Outcome
+from streams_sql.engine.rebuilding import as_rebuilding, rebuilding, shadow_topic, swapped
+from streams_sql.engine.replacement import check_replacement
 from streams_sql.engine.schema_texts import read_schema
+from streams_sql.language.function_statements import CreateFunction, DropFunction
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import (
+    AlterSource,
+    AlterSystem,
     ChangeQuery,
     CreateAsSelect,
     CreateSource,
+    CreateType,
     DropSource,
+    DropType,
     InsertSelect,
     QueryAction,
 )
-from streams_sql.plan.nodes import Aggregate, Filter, FlatMap, LookupJoin, Node, PersistentPlan, Project, Read, Rekey
+from streams_sql.language.table_statements import CreateIndex, DropIndex
+from streams_sql.plan.function_uses import python_calls
+from streams_sql.plan.nodes import Node, PersistentPlan, reads_of
 from streams_sql.sources import Source
 
-Changing: TypeAlias = CreateSource | CreateAsSelect | InsertSelect | DropSource | ChangeQuery
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a command: which thing it was about, what happened to it, and the words for it. `is_done` is false where nothing was
-    to do; `dropped` and `ended` are what is gone with it, and `started` is a query that begins."""
-
-    entity: tuple[str, str]
-    action: str
-    message: str
-    is_done: bool = True
-    made: Source | None = None
-    started: PersistentQuery | None = None
-    dropped: Source | None = None
-    ended: tuple[PersistentQuery, ...] = ()
+Changing: TypeAlias = (
+    CreateSource
+    | CreateAsSelect
+    | InsertSelect
+    | DropSource
+    | CreateType
+    | DropType
+    | CreateIndex
+    | DropIndex
+    | AlterSource
+    | AlterSystem
+    | CreateFunction
+    | DropFunction
+    | ChangeQuery
+)
 
 
 class Changes:
-    def __init__(self, defaults: Defaults) -> None:
+    """`internal_prefix` begins the names of topics that are the server's own."""
+
+    def __init__(self, defaults: Defaults, internal_prefix: str = "") -> None:
         self._defaults = defaults
+        self._internal_prefix = internal_prefix
 
     def apply(self, command: Command, catalogue: Catalogue) -> Outcome:
         """SqlProblem when the statement cannot be done; then nothing has changed."""
-        statement = parse_statement(command.statement)
+        statement = parse_statement(command.statement, catalogue.types, catalogue.functions)
         match statement:
             case CreateSource():
                 return self._create(statement, command, catalogue)
@@ -61,6 +75,12 @@ class Changes:
                 return self._insert(statement, command, catalogue)
             case DropSource():
                 return _drop(statement, catalogue)
+            case CreateIndex() | DropIndex() | CreateType() | DropType() | CreateFunction() | DropFunction():
+                return _made_or_dropped(statement, catalogue)
+            case AlterSource():
+                return alter_source(statement, command, catalogue)
+            case AlterSystem():
+                return alter_system(statement, catalogue)
             case ChangeQuery():
                 return _change_query(statement, catalogue)
             case _:
@@ -75,7 +95,7 @@ class Changes:
         source = replace(source, statement=command.statement)
         if found is not None:
             check_replacement(found, source)
-        catalogue.put(source)
+        catalogue.put(with_indexes(source, found))
         return Outcome(entity, "create", f"{statement.kind.value.capitalize()} created", made=source)
 
     def _create_as(self, statement: CreateAsSelect, command: Command, catalogue: Catalogue) -> Outcome:
@@ -84,18 +104,23 @@ class Changes:
         found = catalogue.source(statement.name)
         if found is not None and (refused := _there_already(statement, found)) is not None:
             return Outcome(entity, "create", refused, is_done=False)
+        if command.is_swap:
+            return swapped(command.query_id, catalogue)
         plan = plan_create_as(statement, catalogue, self._defaults.overridden(command.properties))
+        if found is not None:
+            check_replacement(found, plan.sink)
+            command = as_rebuilding(command, plan, catalogue.made_by(found.name))
         sink = replace(plan.sink, statement=command.statement, query_id=command.query_id)
         query = _query(command, replace(plan, sink=sink))
-        if found is not None:
-            check_replacement(found, sink)
-            former = catalogue.made_by(found.name)
-            if former is not None:
-                check_query_replacement(former.plan, query.plan)
+        ended = tuple(catalogue.rebuilt(statement.name))
+        for each in ended:
+            catalogue.end_query(each.id)
+        if query.rebuilds is not None:
+            return rebuilding(query, shadow_topic(self._internal_prefix, query.id), ended, catalogue)
         # A query that takes the place of another has its id, and with it what Spark has read and knows.
-        catalogue.put(sink)
+        catalogue.put(with_indexes(sink, found))
         catalogue.add_query(query)
-        return Outcome(entity, "create", f"Created query with ID {query.id}", made=sink, started=query)
+        return Outcome(entity, "create", f"Created query with ID {query.id}", made=sink, started=query, ended=ended)
 
     def _insert(self, statement: InsertSelect, command: Command, catalogue: Catalogue) -> Outcome:
         plan = plan_insert(statement, catalogue)
@@ -103,6 +128,24 @@ class Changes:
         catalogue.add_query(query)
         entity = ("stream", statement.target)
         return Outcome(entity, "create", f"Created query with ID {query.id}", started=query)
+
+
+def _made_or_dropped(
+    statement: CreateIndex | DropIndex | CreateType | DropType | CreateFunction | DropFunction, catalogue: Catalogue
+) -> Outcome:
+    match statement:
+        case CreateIndex():
+            return create_index(statement, catalogue)
+        case DropIndex():
+            return drop_index(statement, catalogue)
+        case CreateType():
+            return create_type(statement, catalogue)
+        case DropType():
+            return drop_type(statement, catalogue)
+        case CreateFunction():
+            return create_function(statement, catalogue)
+        case DropFunction():
+            return drop_function(statement, catalogue)
 
 
 def _query(command: Command, plan: PersistentPlan) -> PersistentQuery:
@@ -119,22 +162,14 @@ def _query(command: Command, plan: PersistentPlan) -> PersistentQuery:
         command.slots or 0,
         command.positions,
         command.why_batches,
+        rebuilds=command.rebuilds,
+        functions=frozenset(call.name for call in python_calls(plan)),
     )
 
 
 def sources_of(node: Node) -> Iterator[Source]:
-    """Everything that a plan reads."""
-    match node:
-        case Read():
-            yield node.source
-        case Filter() | Project() | FlatMap() | Rekey() | Aggregate():
-            yield from sources_of(node.input)
-        case LookupJoin():
-            yield from sources_of(node.stream)
-            yield from sources_of(node.table)
-        case _:
-            yield from sources_of(node.left)
-            yield from sources_of(node.right)
+    """Everything that a plan reads, place by place."""
+    return (read.source for read in reads_of(node))
 
 
 def _there_already(statement: CreateSource | CreateAsSelect, found: Source) -> str | None:
@@ -167,10 +202,10 @@ def _drop(statement: DropSource, catalogue: Catalogue) -> Outcome:
         )
     if statement.delete_topic and found.is_read_only:
         raise SqlProblem(f"Cannot delete topic for read-only source: {found.name}")
-    made_by = catalogue.made_by(found.name)
+    made_by, rebuilt = catalogue.made_by(found.name), catalogue.rebuilt(found.name)
     catalogue.drop(found.name)
     message = f"Source `{found.name}` (topic: {found.topic}) was dropped."
-    return Outcome(entity, "drop", message, dropped=found, ended=() if made_by is None else (made_by,))
+    return Outcome(entity, "drop", message, dropped=found, ended=(*([] if made_by is None else [made_by]), *rebuilt))
 
 
 _DONE: Final[Mapping[QueryAction, str]] = {

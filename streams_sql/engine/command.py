@@ -8,9 +8,11 @@ from typing import Any, Final
 
 import orjson
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the form of a record. Records of a later one are for a later server, and are refused."""
-LOWERING: Final = 2
+_PLAIN_VERSION: Final = 1
+"""Of records that say nothing of a query that is built in the place of another one: servers before that read them, too."""
+LOWERING: Final = 5
 """Of how plans become jobs of Spark. It grows with each change after which a checkpoint would not mean the same any more."""
 
 
@@ -26,6 +28,10 @@ class Command:
     version of how it was made a job of Spark's, and one that has changed since begins anew from its sources, in another folder of
     checkpoints; `positions` are where it begins in topics that it does not read from their beginnings; `slots` are the tasks that it
     holds all the time, in real-time mode; `why_batches` tells why it does not run so although the server would have it.
+
+    A query that cannot go on with what a former one knows is built beside that, under an id of its own: `rebuilds` is that of the former
+    one. A second command with the same statement puts it into its place (`is_swap`). `spare_id` is such an id as long as nobody knows
+    whether it is needed, and is never written.
     """
 
     statement: str
@@ -36,10 +42,13 @@ class Command:
     slots: int | None = None
     positions: str | None = None
     why_batches: str | None = None
+    rebuilds: str | None = None
+    is_swap: bool = False
+    spare_id: str | None = None
 
     def encode(self) -> bytes:
         members = {
-            "version": VERSION,
+            "version": VERSION if self.is_swap or self.rebuilds is not None else _PLAIN_VERSION,
             "statement": self.statement,
             "properties": dict(self.properties),
             "schema": dict(self.schema),
@@ -48,6 +57,8 @@ class Command:
             "slots": self.slots,
             "positions": self.positions,
             "whyBatches": self.why_batches,
+            "rebuilds": self.rebuilds,
+            "isSwap": self.is_swap or None,
         }
         return orjson.dumps({name: member for name, member in members.items() if member not in (None, {})})
 
@@ -72,6 +83,8 @@ class Command:
             members.get("slots"),
             members.get("positions"),
             members.get("whyBatches"),
+            members.get("rebuilds"),
+            bool(members.get("isSwap")),
         )
 
 

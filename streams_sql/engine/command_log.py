@@ -8,8 +8,9 @@ from typing import Final
 
 from barnabas.kernel.kafka_log.log import ConfigLog, LogRecord
 from streams_sql.engine.catalogue import Catalogue
-from streams_sql.engine.changes import Changes, Outcome
+from streams_sql.engine.changes import Changes
 from streams_sql.engine.command import Command, UnknownCommand
+from streams_sql.engine.outcome import Outcome
 from streams_sql.language.problem import SqlProblem
 
 _KEY: Final = b"command"

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from barnabas.kernel.kafka_log.failures import StoreFailure, Superseded
+from streams_sql.analysis.deletion import plan_delete
 from streams_sql.analysis.insertion import plan_insert_values
 from streams_sql.analysis.push import plan_push
 from streams_sql.engine.answers import Answer, Answered, Changed, Done, PushEnded, PushStatus, Warned
+from streams_sql.engine.assertions import Assertions
 from streams_sql.engine.catalogue import Catalogue
-from streams_sql.engine.changes import Changes, Changing, Outcome
+from streams_sql.engine.changes import Changes, Changing
 from streams_sql.engine.command import Command
 from streams_sql.engine.command_log import CommandLog
+from streams_sql.engine.connectors import Connectors
 from streams_sql.engine.explaining import Explaining
 from streams_sql.engine.failures import (
     NeedsQueryEndpoint,
@@ -24,28 +28,44 @@ from streams_sql.engine.failures import (
     StatementFailed,
     Unavailable,
 )
+from streams_sql.engine.function_rules import FunctionRules
 from streams_sql.engine.inserting import Inserter, Inserts
 from streams_sql.engine.leadership import Leadership
 from streams_sql.engine.listing import Listing
+from streams_sql.engine.outcome import Outcome
 from streams_sql.engine.preparation import Preparation, check_query_id
 from streams_sql.engine.printing import PrintedLines, Printing
 from streams_sql.engine.pulling import Pulling
 from streams_sql.engine.push_queries import PushQueries
+from streams_sql.engine.resolution import Resolution
 from streams_sql.engine.results import Result
+from streams_sql.engine.scanning import Scanning
 from streams_sql.engine.scheduling import WRITE_TIME_WARNING
 from streams_sql.engine.session import PropertyCheck, Session
+from streams_sql.engine.swapping import Swapping
+from streams_sql.language.function_statements import DropFunction
+from streams_sql.language.outward_statements import (
+    AssertSchema,
+    AssertTopic,
+    CreateConnector,
+    DescribeConnector,
+    DropConnector,
+    ShowConnectorPlugins,
+    ShowConnectors,
+)
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.splitting import split_statements
 from streams_sql.language.statements import (
+    AlterSystem,
     ChangeQuery,
     CreateAsSelect,
-    CreateSource,
     DefineVariable,
     DescribeFunction,
     DescribeSource,
     DescribeSources,
     DropSource,
+    DropType,
     Explain,
     InsertSelect,
     InsertValues,
@@ -54,10 +74,12 @@ from streams_sql.language.statements import (
     QueryAction,
     SetProperty,
     Show,
+    ShowErrors,
     Statement,
     UndefineVariable,
     UnsetProperty,
 )
+from streams_sql.language.table_statements import DeleteRows, DropIndex
 from streams_sql.language.variables import substitute
 
 STATEMENTS_MAX: Final = 1_000
@@ -67,12 +89,13 @@ CATCH_UP_TIMEOUT_S: Final = 5.0
 CATCH_UP_INTERVAL_S: Final = 0.05
 
 _WORD: Final = re.compile(r"\w+")
-_CHANGING: Final = frozenset({"CREATE", "INSERT", "DROP", "TERMINATE", "PAUSE", "RESUME"})
-_RECORD: Final = re.compile(
-    r"""INSERT\s+INTO\s+(?:`[^`]*`|"[^"]*"|[^\s(]+)\s*(?:\([^)]*\)\s*)?VALUES\b""", re.IGNORECASE
+_CHANGING: Final = frozenset({"CREATE", "INSERT", "DROP", "ALTER", "TERMINATE", "PAUSE", "RESUME"})
+_ANYWHERE: Final = re.compile(
+    r"""INSERT\s+INTO\s+(?:`[^`]*`|"[^"]*"|[^\s(]+)\s*(?:\([^)]*\)\s*)?VALUES\b|(?:CREATE\s+(?:SOURCE|SINK)|DROP)\s+CONNECTOR\b""",
+    re.IGNORECASE,
 )
-"""A statement that writes a record, which any server can."""
-_ABOUT_QUERIES: Final = re.compile(r"(?:EXPLAIN|DESCRIBE|(?:SHOW|LIST)\s+QUERIES)\b", re.IGNORECASE)
+"""A statement that writes records or is for Connect, which any server can do."""
+_ABOUT_QUERIES: Final = re.compile(r"(?:EXPLAIN|DESCRIBE|(?:SHOW|LIST)\s+(?:QUERIES|ERRORS))\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +112,14 @@ class EngineParts:
     inserts: Inserts
     pushes: PushQueries
     pulling: Pulling
+    resolution: Resolution
+    scanning: Scanning
     printing: Printing
+    swapping: Swapping
+    connectors: Connectors
+    assertions: Assertions
     check_property: PropertyCheck
+    functions: FunctionRules
     catch_up: Callable[[], Awaitable[None]]
     refusal: str | None = None
 
@@ -186,22 +215,32 @@ class Engine:
             return parts.pulling.run(prepared, text)
         session = self._session(properties, variables)
         try:
-            text, statement = _only(text, session)
+            text, statement = self._only(text, session)
             match statement:
-                case Query(emit=None):
-                    return parts.pulling.start(text, statement)
                 case Query():
-                    return await parts.pushes.start(plan_push(statement, parts.catalogue), session.properties, text)
+                    parts.functions.check(statement)
+                    return await self._select(statement, text, session)
                 case _:
                     raise NeedsStatementEndpoint(f"{_first_word(text)} is no query: send it to /ksql.")
         except SqlProblem as problem:
             raise StatementFailed(text, problem) from None
+        except StoreFailure as failure:
+            raise Unavailable(str(failure)) from None
+
+    async def _select(self, query: Query, text: str, session: Session) -> Result:
+        """What tables hold is looked up in their views; records of streams and topics are read."""
+        parts = self._parts
+        resolved = await parts.resolution.resolved(query, parts.catalogue)
+        if query.emit is not None:
+            plan = plan_push(resolved.query, resolved, now_ms=_now_ms(), is_local=resolved.reads_records)
+            return replace(await parts.pushes.start(plan, session.properties, text), notes=resolved.notes)
+        return parts.pulling.start(text, query) if resolved.is_of_tables else parts.scanning.start(resolved, text)
 
     async def print_topic(self, text: str, properties: Mapping[str, str], variables: Mapping[str, str]) -> PrintedLines:
         """The lines of PRINT."""
         session = self._session(properties, variables)
         try:
-            text, statement = _only(text, session)
+            text, statement = self._only(text, session)
             if not isinstance(statement, Print):
                 raise NeedsStatementEndpoint(f"{_first_word(text)} prints nothing.")
             return await self._parts.printing.start(statement)
@@ -218,14 +257,27 @@ class Engine:
     async def close_query(self, query_id: str) -> bool:
         return await self._parts.pushes.close(query_id)
 
+    async def swap(self, query_id: str) -> bool:
+        """Let a query take the place of the one beside which it was built. Whether nothing of that is left to do."""
+        async with self._changing:
+            return await self._parts.swapping.swap(query_id)
+
     def _session(self, properties: Mapping[str, str], variables: Mapping[str, str]) -> Session:
-        return Session(properties, variables, self._parts.check_property)
+        return Session(properties, variables, self._parts.check_property, self._parts.catalogue.properties)
+
+    def _only(self, text: str, session: Session) -> tuple[str, Statement]:
+        """The one statement of a query; those before it may only be about the session."""
+        found = split_statements(text)
+        if len(found) != 1:
+            raise SqlProblem(f"Expected exactly one KSQL statement; found {len(found)} instead.")
+        substituted = substitute(found[0], session.variables)
+        return substituted, parse_statement(substituted, self._parts.catalogue.types, self._parts.catalogue.functions)
 
     def _is_change(self, text: str) -> bool:
         first = _first_word(text)
         if first == "TERMINATE" and self._parts.pushes.find(text[len(first) :].strip(" \t\r\n;")) is not None:
             return False
-        return first in _CHANGING and _RECORD.match(text) is None
+        return first in _CHANGING and _ANYWHERE.match(text) is None
 
     # --- trying out ---
 
@@ -234,7 +286,7 @@ class Engine:
         for one in _statements(text):
             try:
                 substituted = substitute(one, session.variables)
-                statement = parse_statement(substituted)
+                statement = parse_statement(substituted, sandbox.types, sandbox.functions)
                 planned.append(await self._tried(substituted, statement, session, sandbox, len(planned)))
             except SqlProblem as problem:
                 raise StatementFailed(one, problem) from None
@@ -252,32 +304,46 @@ class Engine:
                     "The following statement types should be issued to the websocket endpoint '/query':\n\t* PRINT\n\t* SELECT\n"
                     "or to /query-stream."
                 )
-            case SetProperty(name, value):
-                session.set_property(name, value)
-            case UnsetProperty(name):
-                session.unset_property(name)
-            case DefineVariable(name, value):
-                session.define(name, value)
-            case UndefineVariable(name):
-                if not session.undefine(name):
-                    warning = f"Cannot undefine variable '{name}' which was never defined"
-                    return _Planned(text, statement, session.copy(), warning=warning)
+            case SetProperty() | UnsetProperty() | DefineVariable() | UndefineVariable():
+                warning = session.apply(statement)
+                return _Planned(text, statement, session.copy(), warning=warning)
             case ChangeQuery() if _transient(statement, parts.pushes) is not None:
                 pass
-            case CreateSource() | CreateAsSelect() | InsertSelect() | DropSource() | ChangeQuery():
-                self._check_open()
-                parts.leadership.check()
-                command = await parts.preparation.command(
-                    statement, text, session.properties, parts.commands.count + 1 + place, sandbox
-                )
-                check_query_id(statement, command, sandbox)
-                outcome = parts.changes.apply(command, sandbox)
-                await parts.preparation.check(outcome)
-                return _Planned(text, statement, session.copy(), command, outcome)
+            case _ if isinstance(statement, Changing):
+                return await self._tried_change(text, statement, session, sandbox, place)
             case InsertValues():
                 self._check_open()
-                plan_insert_values(statement, sandbox)
+                parts.functions.check(plan_insert_values(statement, sandbox))
+            case DeleteRows():
+                self._check_open()
+                plan_delete(statement, sandbox)
+            case CreateConnector():
+                self._check_open()
+                await parts.connectors.check(statement)
+            case DropConnector():
+                self._check_open()
+            case AssertTopic() | AssertSchema():
+                parts.assertions.check(statement)
         return _Planned(text, statement, session.copy())
+
+    async def _tried_change(
+        self, text: str, statement: Changing, session: Session, sandbox: Catalogue, place: int
+    ) -> _Planned:
+        parts = self._parts
+        self._check_open()
+        parts.leadership.check()
+        if isinstance(statement, AlterSystem):
+            session.check_property(statement.name, statement.value)
+            session.alter_system(statement.name, statement.value)
+        if isinstance(statement, CreateAsSelect | InsertSelect):
+            await parts.resolution.refuse_topics(statement.query, sandbox)
+        command = await parts.preparation.command(
+            statement, text, session.properties, parts.commands.count + 1 + place, sandbox
+        )
+        check_query_id(statement, command, sandbox)
+        outcome = parts.changes.apply(command, sandbox)
+        await parts.preparation.check(outcome)
+        return _Planned(text, statement, session.copy(), command, outcome)
 
     def _check_open(self) -> None:
         if self._parts.refusal is not None:
@@ -293,29 +359,55 @@ class Engine:
             case ChangeQuery() if (transient := _transient(statement, parts.pushes)) is not None:
                 await parts.pushes.close(transient)
                 return PushEnded(transient)
-            case CreateSource() | CreateAsSelect() | InsertSelect() | DropSource() | ChangeQuery():
+            case _ if isinstance(statement, Changing):
                 assert planned.command is not None, "changes have been tried out"
                 assert planned.outcome is not None
                 return await self._change(statement, planned.command, planned.outcome)
             case InsertValues():
                 await parts.inserts.insert(plan_insert_values(statement, parts.catalogue))
+            case DeleteRows():
+                await parts.inserts.delete(plan_delete(statement, parts.catalogue))
+            case CreateConnector():
+                return await parts.connectors.create(statement)
+            case DropConnector():
+                return await parts.connectors.drop(statement)
+            case AssertTopic():
+                return await parts.assertions.topic(statement)
+            case AssertSchema():
+                return await parts.assertions.schema(statement)
+            case _:
+                return await self._told(statement, planned)
+        return Done()
+
+    async def _told(self, statement: Statement, planned: _Planned) -> Answer:
+        """The answer to a statement that only asks."""
+        listing, connectors = self._parts.listing, self._parts.connectors
+        match statement:
             case Show():
-                return await parts.listing.show(statement, planned.session)
+                return await listing.show(statement, planned.session)
+            case ShowErrors():
+                return listing.show_errors(statement)
             case DescribeSource():
-                return await parts.listing.describe(statement)
+                return await listing.describe(statement)
             case DescribeSources():
-                return await parts.listing.describe_all(statement)
+                return await listing.describe_all(statement)
             case DescribeFunction():
-                return parts.listing.describe_function(statement)
+                return listing.describe_function(statement)
+            case ShowConnectors():
+                return await connectors.list(statement)
+            case ShowConnectorPlugins():
+                return await connectors.list_plugins()
+            case DescribeConnector():
+                return await connectors.describe(statement)
             case Explain():
-                return await parts.explaining.explain(statement, planned.text)
+                return await self._parts.explaining.explain(statement, planned.text, planned.session.properties)
         return Done()
 
     async def _change(self, statement: Changing, command: Command, tried: Outcome) -> Answer:
         parts = self._parts
         if not tried.is_done:
             # Clients take a warning for CREATE … IF NOT EXISTS; that something is gone already is as good as a drop to them.
-            is_gone = isinstance(statement, DropSource)
+            is_gone = isinstance(statement, DropSource | DropIndex | DropType | DropFunction)
             return _changed(tried, parts.commands.count) if is_gone else Warned(tried.message)
         command = await parts.preparation.scheduled(command, tried, parts.catalogue)
         former = None if tried.made is None else parts.catalogue.source(tried.made.name)
@@ -342,20 +434,15 @@ def _statements(text: str) -> list[str]:
     return found
 
 
-def _only(text: str, session: Session) -> tuple[str, Statement]:
-    """The one statement of a query; those before it may only be about the session."""
-    found = split_statements(text)
-    if len(found) != 1:
-        raise SqlProblem(f"Expected exactly one KSQL statement; found {len(found)} instead.")
-    substituted = substitute(found[0], session.variables)
-    return substituted, parse_statement(substituted)
-
-
 def _transient(statement: Changing, pushes: PushQueries) -> str | None:
     """The push query that somebody wants to end, if it is one of ours."""
     if isinstance(statement, ChangeQuery) and statement.action is QueryAction.TERMINATE:
         return pushes.find(statement.query_id or "")
     return None
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _first_word(text: str) -> str:

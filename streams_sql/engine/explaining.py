@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from streams_sql.analysis.catalogue_view import source_hint
 from streams_sql.analysis.defaults import Defaults
@@ -14,11 +16,19 @@ from streams_sql.engine.catalogue import Catalogue
 from streams_sql.engine.changes import sources_of
 from streams_sql.engine.listing import Listing
 from streams_sql.engine.queries import Queries
+from streams_sql.engine.resolution import Resolution, Resolved
+from streams_sql.engine.scanning import Scanning
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import CreateAsSelect, Explain, InsertSelect, Query, Statement
+from streams_sql.local.topic_pages import look_span
+from streams_sql.plan.bounded import BoundedPlan, ScanPlan
+from streams_sql.plan.lineage import origins, pull_origins
 from streams_sql.plan.nodes import PersistentPlan, PullPlan, PushPlan
+from streams_sql.plan.scan_text import scan_text
 from streams_sql.plan.text import plan_text
 from streams_sql.sources import Column, Source
+from streams_sql.views.bounded_pull import look_plan
+from streams_sql.views.pull_texts import PullTexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +37,45 @@ class Explaining:
     defaults: Defaults
     listing: Listing
     queries: Queries
+    pulls: PullTexts
+    resolution: Resolution
+    scanning: Scanning
 
-    async def explain(self, statement: Explain, text: str) -> QueryDescribed:
+    async def explain(self, statement: Explain, text: str, properties: Mapping[str, str]) -> QueryDescribed:
         if statement.query_id is not None:
             query = self.listing.query(statement.query_id)
             return self.listing.described_query(query, await self.queries.spark_plan(query.id))
         assert statement.statement is not None, "EXPLAIN is about something"
-        return _described(self._plan(statement.statement), text)
+        if isinstance(statement.statement, Query):
+            return await self._explained_query(statement.statement, text)
+        plan = self._plan(statement.statement, self.defaults.overridden(properties))
+        return self._with_lineage(_described(plan, text), plan)
+
+    async def _explained_query(self, query: Query, text: str) -> QueryDescribed:
+        resolved = await self.resolution.resolved(query, self.catalogue)
+        plan: PushPlan | PullPlan | BoundedPlan
+        if query.emit is not None:
+            plan = plan_push(resolved.query, resolved, is_local=resolved.reads_records)
+            described = _described(plan, text)
+        elif resolved.is_of_tables:
+            plan = plan_pull(query, self.catalogue)
+            described = _described_pull(plan, text, await asyncio.to_thread(self.pulls.text, plan))
+        else:
+            scan = self.scanning.plan(resolved)
+            plan = scan.plan
+            described = _described_scan(scan, resolved, text)
+        told = replace(described, plan="\n".join([described.plan, *resolved.notes]))
+        return self._with_lineage(told, plan)
+
+    def _with_lineage(
+        self, described: QueryDescribed, plan: PersistentPlan | PushPlan | PullPlan | BoundedPlan
+    ) -> QueryDescribed:
+        """Queries that end and take several steps do not tell it."""
+        if isinstance(plan, BoundedPlan):
+            return described
+        found = pull_origins(plan) if isinstance(plan, PullPlan) else origins(plan.node)
+        names = [column.name for column in described.columns]
+        return replace(described, lineage=self.listing.lineage.of_columns(names, found))
 
     def insert_target(self, name: str) -> Source:
         """The source that a client streams rows into. Names are upper case unless they are quoted."""
@@ -47,26 +89,20 @@ class Explaining:
             raise SqlProblem(f"Cannot insert values into {wanted}, which is read-only or windowed.")
         return found
 
-    def _plan(self, statement: Statement) -> PersistentPlan | PushPlan | PullPlan:
+    def _plan(self, statement: Statement, defaults: Defaults) -> PersistentPlan:
         match statement:
             case CreateAsSelect():
-                return plan_create_as(statement, self.catalogue, self.defaults)
+                return plan_create_as(statement, self.catalogue, defaults)
             case InsertSelect():
                 return plan_insert(statement, self.catalogue)
-            case Query(emit=None):
-                return plan_pull(statement, self.catalogue)
-            case Query():
-                return plan_push(statement, self.catalogue)
             case _:
                 raise SqlProblem(
                     "The provided statement does not run a ksql query: EXPLAIN takes one, or the id of a query."
                 )
 
 
-def _described(plan: PersistentPlan | PushPlan | PullPlan, text: str) -> QueryDescribed:
-    if isinstance(plan, PullPlan):
-        return _described_pull(plan, text)
-    sources = tuple(source.name for source in sources_of(plan.node))
+def _described(plan: PersistentPlan | PushPlan, text: str) -> QueryDescribed:
+    sources = tuple(dict.fromkeys(source.name for source in sources_of(plan.node)))
     if isinstance(plan, PushPlan):
         return QueryDescribed("", text, plan.columns, frozenset(), sources, (), plan_text(plan), kind="PUSH")
     schema = plan.sink.schema
@@ -74,7 +110,19 @@ def _described(plan: PersistentPlan | PushPlan | PullPlan, text: str) -> QueryDe
     return QueryDescribed("", text, (*schema.key, *schema.value), keys, sources, (plan.sink.name,), plan_text(plan))
 
 
-def _described_pull(plan: PullPlan, text: str) -> QueryDescribed:
-    columns = [Column(named.name, named.expression.type) for named in plan.columns if named.expression.type is not None]
-    keys = frozenset(named.name for named, is_key in zip(plan.columns, plan.keys, strict=True) if is_key)
-    return QueryDescribed("", text, tuple(columns), keys, (plan.source.name,), (), plan_text(plan), kind="PULL")
+def _described_scan(plan: ScanPlan, resolved: Resolved, text: str) -> QueryDescribed:
+    sources = tuple(source.name for source in resolved.sources.values())
+    shown = scan_text(plan, look_plan, look_span)
+    return QueryDescribed("", text, plan.columns, frozenset(), sources, (), shown, kind="PULL")
+
+
+def _described_pull(plan: PullPlan | BoundedPlan, text: str, shown: str) -> QueryDescribed:
+    if isinstance(plan, BoundedPlan):
+        columns, sources = plan.columns, plan.sources
+    else:
+        found = [(named.name, named.expression.type) for named in plan.columns]
+        columns = tuple(Column(name, type_) for name, type_ in found if type_ is not None)
+        sources = (plan.source,)
+    keys = frozenset(column.name for column, is_key in zip(columns, plan.keys, strict=True) if is_key)
+    names = tuple(source.name for source in sources)
+    return QueryDescribed("", text, columns, keys, names, (), shown, kind="PULL")

@@ -55,3 +55,15 @@ class Starting(Unavailable):
 
 class NotCaughtUp(Unavailable):
     """A request that has to come after a change which this server has not heard of."""
+
+
+class AssertionFailed(SqlProblem):
+    """What ASSERT says is not so."""
+
+
+class ConnectRefused(SqlProblem):
+    """Connect's own answer: `status` is that of HTTP."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status

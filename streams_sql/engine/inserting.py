@@ -14,13 +14,17 @@ from barnabas.kernel.serdes.registry_transport import RegistryClientError
 from streams_sql.engine.failures import EngineError, Unavailable
 from streams_sql.engine.json_rows import JsonRows
 from streams_sql.evaluation.compiler import compile_expression
-from streams_sql.formats.library import format_of
+from streams_sql.formats.library import encoder_of
 from streams_sql.formats.serde import Encode, Layout, RegistryAccess, Values
 from streams_sql.language.problem import SqlProblem
-from streams_sql.plan.nodes import InsertPlan
+from streams_sql.plan.nodes import DeletePlan, InsertPlan, InsertRow
 from streams_sql.sources import ROWTIME, Column, FormatUse, Source
 from streams_sql.sql_types import BIGINT
+from streams_sql.typed import Typed
 
+_TOPIC_GONE: Final = frozenset(
+    {KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION, KafkaError.UNKNOWN_TOPIC_OR_PART}
+)
 POLL_S: Final = 0.1
 MS_PER_S: Final = 1000
 DELIVERY_TIMEOUT_MS: Final = 30_000
@@ -57,16 +61,22 @@ class RecordEncoder:
         self._key = _Part("key", target.key_format, schema.key, target.topic, registry)
         self._value = _Part("value", target.value_format, schema.value, target.topic, registry)
 
-    def encoded(self, record: NewRecord) -> _Encoded:
-        """SqlProblem."""
-        missing = [
-            column.name for column, value in zip(self._target.schema.key, record.key, strict=True) if value is None
-        ]
+    def deleting(self, key: Values) -> _Encoded:
+        """The record that deletes the row of a key. SqlProblem."""
+        self._missing(key)
+        return _Encoded(self._key.encoded(key), None)
+
+    def _missing(self, key: Values) -> list[str]:
+        missing = [column.name for column, value in zip(self._target.schema.key, key, strict=True) if value is None]
         if missing and self._target.is_table:
             raise SqlProblem(
                 f"Value for primary key column(s) {', '.join(missing)} is required for tables, and NULL is none."
             )
-        nothing = len(missing) == len(record.key)
+        return missing
+
+    def encoded(self, record: NewRecord) -> _Encoded:
+        """SqlProblem."""
+        nothing = len(self._missing(record.key)) == len(record.key)
         return _Encoded(None if nothing else self._key.encoded(record.key), self._value.encoded(record.value))
 
 
@@ -84,7 +94,7 @@ class _Part:
     def encoded(self, values: Values) -> bytes | None:
         try:
             if self._encode is None:
-                self._encode = format_of(self._format).encoder(self._layout)
+                self._encode = encoder_of(self._layout)
             (raw,) = self._encode([values])
         except RegistryClientError as problem:
             raise Unavailable(f"The schema registry does not help with the {self._name}: {problem}") from None
@@ -104,13 +114,25 @@ class Inserts:
         self._loop = asyncio.get_running_loop()
 
     async def insert(self, plan: InsertPlan) -> None:
-        """Returns when the record is in the topic. SqlProblem, Unavailable."""
-        key = tuple(compile_expression(each, ())(()) for each in plan.key)
-        value = tuple(compile_expression(each, ())(()) for each in plan.value)
-        timestamp = None if plan.rowtime is None else compile_expression(plan.rowtime, ())(())
+        """Returns when the records are in the topic; none is sent unless all of them can be. SqlProblem, Unavailable."""
+        target = plan.target
+        records = [_record(target, row) for row in plan.rows]
+        encoded = await asyncio.to_thread(self._encoded, target, records)
+        sent = [self.send(target.topic, each, record.timestamp) for each, record in zip(encoded, records, strict=True)]
+        for each in sent:
+            await each
+
+    def _encoded(self, target: Source, records: Sequence[NewRecord]) -> list[_Encoded]:
+        encoder = RecordEncoder(target, self.registry)
+        return [encoder.encoded(record) for record in records]
+
+    async def delete(self, plan: DeletePlan) -> None:
+        """Returns when the records that delete the rows are in the topic. SqlProblem, Unavailable."""
+        keys = [tuple(compile_expression(each, ())(()) for each in key) for key in plan.keys]
         encoder = RecordEncoder(plan.target, self.registry)
-        encoded = await asyncio.to_thread(encoder.encoded, NewRecord(key, value, timestamp))
-        await self.send(plan.target.topic, encoded, timestamp)
+        # None is sent unless all can be.
+        records = await asyncio.to_thread(lambda: list(map(encoder.deleting, keys)))
+        await asyncio.gather(*(self.send(plan.target.topic, record, None) for record in records))
 
     def send(self, topic: str, record: _Encoded, timestamp: int | None) -> asyncio.Future[None]:
         """Done when the record is in the topic; it fails with Unavailable. Records that were sent first are there first."""
@@ -142,6 +164,21 @@ class Inserts:
             producer.poll(POLL_S)
 
 
+def _record(target: Source, row: InsertRow) -> NewRecord:
+    schema = target.schema
+    key = tuple(_value(column.name, each) for column, each in zip(schema.key, row.key, strict=True))
+    value = tuple(_value(column.name, each) for column, each in zip(schema.value, row.value, strict=True))
+    return NewRecord(key, value, None if row.rowtime is None else _value(ROWTIME, row.rowtime))
+
+
+def _value(column: str, expression: Typed) -> Any:
+    try:
+        return compile_expression(expression, ())(())
+    except Exception as problem:  # noqa: BLE001 - whatever goes wrong is what the statement asks for
+        reason = str(problem) or type(problem).__name__
+        raise SqlProblem(f"The value for {column} cannot be worked out: {reason}.") from None
+
+
 def _promised(loop: asyncio.AbstractEventLoop) -> asyncio.Future[None]:
     """A future whose failure nobody has to hear of: clients leave."""
     promised: asyncio.Future[None] = loop.create_future()
@@ -154,6 +191,13 @@ def _settle(delivered: asyncio.Future[None], topic: str, error: KafkaError | Non
         return
     if error is None:
         delivered.set_result(None)
+    elif error.code() in _TOPIC_GONE:
+        delivered.set_exception(
+            Unavailable(
+                f"The record cannot be written: topic {topic} is not there any more, or not as it was. Create it again, or drop what stands "
+                "on it and create that anew."
+            )
+        )
     else:
         delivered.set_exception(Unavailable(f"The record cannot be written to {topic}: {error.str()}"))
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from barnabas.kernel.kafka_clients.admin import Admin, TopicReaders
 from streams_sql.analysis.catalogue_view import nearest_hint, source_hint
 from streams_sql.engine.answers import (
     Answer,
+    ErrorsListed,
     FunctionDescribed,
     FunctionsListed,
+    IndexesListed,
+    IndexStatus,
     PropertiesListed,
     Property,
     PushStatus,
@@ -19,34 +23,55 @@ from streams_sql.engine.answers import (
     QueryStatus,
     SourceDescribed,
     SourcesListed,
+    Told,
     Topic,
     TopicsListed,
     TypesListed,
     VariablesListed,
 )
 from streams_sql.engine.catalogue import Catalogue, PersistentQuery
+from streams_sql.engine.error_log import ErrorLog
+from streams_sql.engine.lineage import Lineage
 from streams_sql.engine.session import Session
 from streams_sql.functions.library import LIBRARY
 from streams_sql.functions.resolution import unknown_function
 from streams_sql.language.problem import SqlProblem
-from streams_sql.language.statements import DescribeFunction, DescribeSource, DescribeSources, Kind, Listed, Show
+from streams_sql.language.statements import (
+    DescribeFunction,
+    DescribeSource,
+    DescribeSources,
+    Kind,
+    Listed,
+    Show,
+    ShowErrors,
+)
+from streams_sql.plan.lineage import origins
 from streams_sql.plan.text import plan_text
 from streams_sql.sources import Source
+
+ERRORS_SHOWN: Final = 20
+"""Where SHOW ERRORS has no LIMIT."""
 
 _INTERNAL = ("_", "default_")
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`status_of` tells how a query does, `pushes` which push queries there are, `view_text` how fresh a view is; `properties` are the
-    server's own."""
+    """`status_of` tells how a query does, `pushes` which push queries there are, `view_text` how fresh a view is, `indexes` those of all views;
+    `properties` are the server's own."""
 
     catalogue: Catalogue
     admin: Admin
     status_of: Callable[[PersistentQuery], QueryStatus]
     pushes: Callable[[], list[PushStatus]]
     view_text: Callable[[str], str]
+    indexes: Callable[[], tuple[IndexStatus, ...]]
     properties: Sequence[Property]
+    errors: ErrorLog
+
+    @property
+    def lineage(self) -> Lineage:
+        return Lineage(self.catalogue)
 
     async def show(self, statement: Show, session: Session) -> Answer:
         match statement.listed:
@@ -59,11 +84,14 @@ class Listing:
             case Listed.TOPICS | Listed.ALL_TOPICS:
                 return await self._topics(statement)
             case Listed.FUNCTIONS:
+                known = {name: found for name in LIBRARY.names() if (found := LIBRARY.find(name))}
                 return FunctionsListed(
-                    tuple(found for name in sorted(LIBRARY.names()) if (found := LIBRARY.find(name)))
+                    tuple(found for _, found in sorted({**known, **self.catalogue.functions}.items()))
                 )
+            case Listed.INDEXES:
+                return IndexesListed(self.indexes())
             case Listed.TYPES:
-                return TypesListed({})
+                return TypesListed(self.catalogue.types)
             case Listed.VARIABLES:
                 return VariablesListed(session.variables)
             case Listed.PROPERTIES:
@@ -84,28 +112,39 @@ class Listing:
 
     def describe_function(self, statement: DescribeFunction) -> FunctionDescribed:
         name = statement.name.upper()
-        found = LIBRARY.find(name)
+        found = self.catalogue.functions.get(name) or LIBRARY.find(name)
         if found is None:
-            raise unknown_function(name, LIBRARY.names())
+            raise unknown_function(name, [*LIBRARY.names(), *self.catalogue.functions])
         return FunctionDescribed(found)
+
+    def show_errors(self, statement: ShowErrors) -> ErrorsListed:
+        """Of a query that is no more, too, for as long as they are kept in mind."""
+        counts = self.errors.counts()
+        limit = ERRORS_SHOWN if statement.limit is None else statement.limit
+        if statement.query_id is None:
+            return ErrorsListed(tuple(self.errors.newest(limit=limit)), counts)
+        known = {
+            name.upper(): name for name in (*counts, *self.catalogue.queries, *(push.id for push in self.pushes()))
+        }
+        query_id = known.get(statement.query_id.upper())
+        if query_id is None:
+            raise _unknown_query(statement.query_id, known.values())
+        return ErrorsListed(tuple(self.errors.newest(query_id, limit)), {query_id: counts.get(query_id, {})})
 
     def query(self, query_id: str) -> PersistentQuery:
         found = self.catalogue.queries.get(query_id) or self.catalogue.queries.get(query_id.upper())
         if found is None:
-            hint = nearest_hint(query_id, self.catalogue.queries) or " SHOW QUERIES lists those that run."
-            raise SqlProblem(
-                f"Query with id:{query_id} does not exist, use SHOW QUERIES to view the full set of queries.{hint}"
-            )
+            raise _unknown_query(query_id, self.catalogue.queries)
         return found
 
     def described_query(self, query: PersistentQuery, topology: str = "") -> QueryDescribed:
         plan, status = query.plan, self.status_of(query)
-        window = plan.sink.key_window
-        errors = [] if status.error is None else [status.error]
+        window, columns = plan.sink.key_window, (*plan.sink.schema.key, *plan.sink.schema.value)
+        errors = [] if status.error is None else [Told(status.error_ms, status.error)]
         return QueryDescribed(
             id=query.id,
             statement=query.statement,
-            columns=(*plan.sink.schema.key, *plan.sink.schema.value),
+            columns=columns,
             key=frozenset(column.name for column in plan.sink.schema.key),
             sources=tuple(sorted(query.reads)),
             sinks=(query.writes,),
@@ -115,6 +154,7 @@ class Listing:
             window=None if window is None else window.kind.value,
             properties=query.properties,
             errors=(*errors, *status.notes, *status.examples),
+            lineage=self.lineage.of_columns([column.name for column in columns], origins(plan.node)),
         )
 
     async def _sources(self, kind: Kind, *, is_extended: bool) -> SourcesListed:
@@ -145,7 +185,8 @@ class Listing:
             partitions=len(replicas),
             replicas=min(replicas, default=0),
             statistics="\n".join(filter(None, figures)),
-            errors="\n".join(example for status in (*readers, *writers) for example in status.examples),
+            errors="\n".join(example.text for status in (*readers, *writers) for example in status.examples),
+            lineage=self.lineage.of_source(source),
         )
 
     def _queries(self, *, is_extended: bool) -> QueriesListed:
@@ -167,8 +208,16 @@ class Listing:
 
     def _properties(self, session: Session) -> PropertiesListed:
         own = {each.name: replace(each, is_editable=session.may_set(each.name)) for each in self.properties}
+        altered = {name: Property(name, value, is_editable=True) for name, value in session.system_properties.items()}
         changed = {
             name: Property(name, value, is_overridden=True, is_editable=True)
-            for name, value in session.properties.items()
+            for name, value in session.own_properties.items()
         }
-        return PropertiesListed(tuple(found for _, found in sorted({**own, **changed}.items())))
+        return PropertiesListed(tuple(found for _, found in sorted({**own, **altered, **changed}.items())))
+
+
+def _unknown_query(query_id: str, known: Iterable[str]) -> SqlProblem:
+    hint = nearest_hint(query_id, known) or " SHOW QUERIES lists those that run."
+    return SqlProblem(
+        f"Query with id:{query_id} does not exist, use SHOW QUERIES to view the full set of queries.{hint}"
+    )

@@ -11,11 +11,10 @@ from streams_sql.engine.results import RowBatch
 from streams_sql.engine.topic_tail import Start
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.local.run import LocalRun
-from streams_sql.local.spans import ALL, FROM_NOW_ON
-from streams_sql.plan.nodes import PushPlan
+from streams_sql.plan.nodes import PushPlan, reads_of
 from streams_sql.plan.pipeline import OnError
 from streams_sql.plan.records import OnProblem
-from streams_sql.spark.slots import reads
+from streams_sql.plan.spans import ALL, FROM_NOW_ON, Span
 from streams_sql.views.pages import each_page
 
 
@@ -33,8 +32,8 @@ class LocalTail:
     ) -> None:
         # A table is what all its records have made of it, wherever the streams begin.
         spans = {
-            each.source.topic: ALL if start.is_beginning or each.source.is_table else FROM_NOW_ON
-            for each in reads(plan.node)
+            each.source.topic: _live(plan.spans.get(each.source.topic, ALL), start, is_table=each.source.is_table)
+            for each in reads_of(plan.node)
         }
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="local query")
         self._run = lambda: LocalRun(plan, consumer, registry, on_problem, on_error, spans, is_bounded=False)
@@ -54,3 +53,9 @@ class LocalTail:
         if self._pages is not None:
             await self._pages.aclose()
         self._threads.shutdown(wait=False)
+
+
+def _live(asked: Span, start: Start, *, is_table: bool) -> Span:
+    """From where the query says, else from where the session does."""
+    begins = asked.last is not None or asked.from_offset is not None or asked.from_time_ms is not None
+    return asked if begins or start.is_beginning or is_table else asked.narrowed(FROM_NOW_ON)

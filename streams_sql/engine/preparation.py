@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streams_sql.analysis.defaults import Defaults
 from streams_sql.analysis.definition import missing_schema
 from streams_sql.engine.catalogue import Catalogue
-from streams_sql.engine.changes import Changing, Outcome, sources_of
+from streams_sql.engine.changes import Changing, sources_of
 from streams_sql.engine.command import LOWERING, Command
+from streams_sql.engine.function_rules import FunctionRules
+from streams_sql.engine.outcome import Outcome
 from streams_sql.engine.scheduling import Scheduling
 from streams_sql.engine.schema_texts import schema_texts
 from streams_sql.engine.topics import SourceTopics
@@ -30,6 +32,7 @@ class Preparation:
     registry: RegistryAccess | None
     defaults: Defaults
     scheduling: Scheduling
+    functions: FunctionRules
 
     async def command(
         self, statement: Changing, text: str, properties: Mapping[str, str], number: int, catalogue: Catalogue
@@ -42,7 +45,9 @@ class Preparation:
             case CreateAsSelect():
                 former = catalogue.made_by(statement.name) if statement.or_replace else None
                 query_id = f"{_QUERY_PREFIXES[statement.kind]}_{statement.name}_{number}"
-                return Command(text, properties, query_id=former.id if former else query_id, lowering=LOWERING)
+                if former is None:
+                    return Command(text, properties, query_id=query_id, lowering=LOWERING)
+                return Command(text, properties, query_id=former.id, lowering=LOWERING, spare_id=query_id)
             case InsertSelect():
                 query_id = _given_id(statement) or f"INSERTQUERY_{number}"
                 return Command(text, properties, query_id=query_id, lowering=LOWERING)
@@ -50,8 +55,11 @@ class Preparation:
                 return Command(text, properties)
 
     async def check(self, outcome: Outcome) -> None:
-        """SqlProblem where a query that a statement would start cannot be run as it asks for."""
+        """SqlProblem where a query that a statement would start cannot be run as it asks for, or a function cannot be called."""
+        if outcome.function is not None:
+            await self.functions.check_code(outcome.function)
         if outcome.started is not None:
+            self.functions.check(outcome.started.plan)
             await self.scheduling.check(outcome.started)
 
     async def scheduled(self, command: Command, outcome: Outcome, catalogue: Catalogue) -> Command:
@@ -59,11 +67,18 @@ class Preparation:
         query = outcome.started
         if query is None:
             return command
+        if query.rebuilds is not None:
+            command = replace(command, query_id=query.id, rebuilds=query.rebuilds)
+            return self.scheduling.rebuilding(command, catalogue.queries[query.rebuilds])
         return await self.scheduling.scheduled(command, query, catalogue.queries.get(query.id))
 
     async def provide(self, statement: Changing, outcome: Outcome, former: Source | None) -> None:
         """Topic and schemas of a source that is about to be made in place of a `former` one, if there is one. SqlProblem."""
         made = outcome.made
+        started = outcome.started
+        if started is not None and started.plan.shadow is not None:
+            await self.topics.provide_shadow(started.plan.sink, started.plan.shadow)
+            await asyncio.to_thread(register_schemas, started.plan.sink, self.registry)
         if made is None or not isinstance(statement, CreateSource | CreateAsSelect):
             return
         query = outcome.started
@@ -73,7 +88,10 @@ class Preparation:
             await asyncio.to_thread(register_schemas, made, self.registry)
 
     async def clean_up(self, statement: Changing, outcome: Outcome) -> None:
-        """DELETE TOPIC takes the schemas along."""
+        """DELETE TOPIC takes the schemas along. What a query that was being built has written is of no use without it."""
+        for query in outcome.ended:
+            if query.plan.shadow is not None:
+                await self.topics.delete(query.plan.shadow)
         dropped = outcome.dropped
         if dropped is not None and isinstance(statement, DropSource) and statement.delete_topic:
             await self.topics.delete(dropped.topic)

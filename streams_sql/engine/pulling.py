@@ -3,77 +3,136 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Final
+from typing import Final, Protocol
 
 from streams_sql.analysis.pull import plan_pull
-from streams_sql.engine.catalogue import Catalogue
+from streams_sql.engine.answers import QueryStatus
+from streams_sql.engine.catalogue import Catalogue, PersistentQuery
+from streams_sql.engine.counted_rows import CountedRows
 from streams_sql.engine.failures import Busy, StatementFailed
 from streams_sql.engine.results import Result, ResultKind, RowBatch
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Query
+from streams_sql.plan.bounded import BoundedPlan
 from streams_sql.plan.nodes import PullPlan
-from streams_sql.sources import Column
+from streams_sql.sources import Column, Source
 from streams_sql.sql_types import STRING
 from streams_sql.views.pages import Budget
 from streams_sql.views.prepared import PreparedPulls, ReadyPull
 from streams_sql.views.views import Views
 
 _VARIABLE: Final = "${"
+_UNKNOWN: Final = "UNRESPONSIVE"
+_RUNNING: Final = "RUNNING"
+"""The state of a query that another server runs."""
+
+
+class QueryStates(Protocol):
+    """How persistent queries do: all that is known, or only whether one runs, which costs less."""
+
+    def status(self, query: PersistentQuery) -> QueryStatus: ...
+
+    def state(self, query: PersistentQuery) -> str: ...
 
 
 class Pulling:
-    """At most `queries_max` at once: each may hold a thread and a page of rows."""
+    """At most `queries_max` at once: each may hold a thread and a page of rows. `queries` tell how the query of a table does."""
 
-    def __init__(self, views: Views, catalogue: Catalogue, budget: Budget, queries_max: int) -> None:
+    def __init__(
+        self,
+        views: Views,
+        catalogue: Catalogue,
+        budget: Budget,
+        queries_max: int,
+        queries: QueryStates,
+    ) -> None:
         self._views = views
+        self._queries = queries
         self._catalogue = catalogue
         self._budget = budget
         self._queries_max = queries_max
-        self._running = 0
+        self.running = 0
+        self.started = 0
         self._numbers = itertools.count(1)
-        self._prepared = PreparedPulls(self._analysed, catalogue.source)
+        self._made = catalogue.types, catalogue.functions
+        self._prepared = PreparedPulls(self._analysed, catalogue.source, views.indexed)
 
     def known(self, text: str) -> ReadyPull | None:
         """A query that needs no more analysis than one like it before."""
-        return None if _VARIABLE in text else self._prepared.find(text)
+        return None if _VARIABLE in text else self._current().find(text)
 
     def start(self, text: str, query: Query) -> Result:
         """SqlProblem, Busy."""
-        return self.run(self._prepared.learn(text, plan_pull(query, self._catalogue)), text)
+        return self.run(self._current().learn(text, plan_pull(query, self._catalogue)), text)
+
+    def _current(self) -> PreparedPulls:
+        """What is remembered was made with the types and functions that there were."""
+        types, functions = self._catalogue.types, self._catalogue.functions
+        if self._made[0] is not types or self._made[1] is not functions:
+            self._made = types, functions
+            self._prepared = PreparedPulls(self._analysed, self._catalogue.source, self._views.indexed)
+        return self._prepared
 
     def run(self, ready: ReadyPull, text: str) -> Result:
-        if self._running >= self._queries_max:
+        if self.running >= self._queries_max:
             raise Busy(
                 f"{self._queries_max} pull queries run already, and ksql.query.pull.max.concurrent.requests allows no more: "
                 "try again in a moment."
             )
-        plan, rows = ready.plan, _Rows(self, ready, text)
-        columns = tuple(Column(named.name, named.expression.type or STRING) for named in plan.columns)
+        self.started += 1
+        plan, rows = ready.plan, CountedRows(self.pages(ready, text), ready.plan.limit)
+        if isinstance(plan, BoundedPlan):
+            columns, sources = plan.columns, plan.sources
+        else:
+            columns = tuple(Column(named.name, named.expression.type or STRING) for named in plan.columns)
+            sources = (plan.source,)
         query_id = f"query_{next(self._numbers)}"
-        kind = ResultKind.PULL if plan.source.is_table else ResultKind.SCAN
-        notes = self._notes(plan.source.name)
+        kind = ResultKind.PULL if sources[0].is_table else ResultKind.SCAN
+        notes = tuple(note for source in sources for note in self._notes(source))
         return Result(query_id, kind, columns, plan.keys, rows.batches(), rows.limit_reached, rows.close, notes)
 
-    def _notes(self, name: str) -> tuple[str, ...]:
+    def _notes(self, source: Source) -> tuple[str, ...]:
         """Why rows may be missing or old, where that is so."""
-        view = self._views.view(name)
-        if view is None or (view.progress.is_caught_up and view.progress.problem is None):
+        view = self._views.view(source.name)
+        if view is None:
             return ()
         progress = view.progress
+        if progress.is_caught_up and progress.problem is None and progress.has_read:
+            return () if source.query_id is None else self._stopped(source, source.query_id)
         if progress.problem is not None:
-            return (f"{name} does not get on: {progress.problem}",)
-        return (f"{name} is still being read from its topic: {progress.lag} records are to come.",)
+            return (f"{source.name} does not get on: {progress.problem}",)
+        if not progress.is_caught_up:
+            return (f"{source.name} is still being read from its topic: {progress.lag} records are to come.",)
+        return () if source.query_id is None else self._silent(source, source.query_id)
 
-    def _analysed(self, text: str) -> PullPlan:
-        statement = parse_statement(text)
+    def _stopped(self, source: Source, query_id: str) -> tuple[str, ...]:
+        """The view is as its topic is, to which nobody may be writing just now."""
+        query = self._catalogue.queries.get(query_id)
+        state = _RUNNING if query is None else self._queries.state(query)
+        if state in (_RUNNING, _UNKNOWN):
+            return ()
+        return (f"The query {query_id} is {state}: {source.name} is as it was left.",)
+
+    def _silent(self, source: Source, query_id: str) -> tuple[str, ...]:
+        query = self._catalogue.queries.get(query_id)
+        if query is None:
+            return (f"The query {query_id} has ended without writing to {source.name}.",)
+        status = self._queries.status(query)
+        state = (
+            "" if status.state == _UNKNOWN else f" It is {status.state}{f': {status.error}' if status.error else ''}."
+        )
+        return (f"The query {query_id} has not written to {source.name} yet.{state}",)
+
+    def _analysed(self, text: str) -> PullPlan | BoundedPlan:
+        statement = parse_statement(text, self._catalogue.types, self._catalogue.functions)
         assert isinstance(statement, Query), "the text has the form of a query"
         return plan_pull(statement, self._catalogue)
 
     async def pages(self, ready: ReadyPull, text: str) -> AsyncGenerator[RowBatch, None]:
-        self._running += 1
+        self.running += 1
         try:
             async with aclosing(self._views.pull(ready, self._budget)) as pages:
                 async for rows in pages:
@@ -81,24 +140,4 @@ class Pulling:
         except SqlProblem as problem:
             raise StatementFailed(text, problem) from None
         finally:
-            self._running -= 1
-
-
-class _Rows:
-    """The rows of one query on their way."""
-
-    def __init__(self, pulling: Pulling, ready: ReadyPull, text: str) -> None:
-        self._limit = ready.plan.limit
-        self._count = 0
-        self._pages = pulling.pages(ready, text)
-
-    async def batches(self) -> AsyncIterator[RowBatch]:
-        async for batch in self._pages:
-            self._count += len(batch.rows)
-            yield batch
-
-    def limit_reached(self) -> bool:
-        return self._limit is not None and self._count >= self._limit
-
-    async def close(self) -> None:
-        await self._pages.aclose()
+            self.running -= 1

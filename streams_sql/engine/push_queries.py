@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
 from streams_sql.engine.answers import PushStatus
+from streams_sql.engine.error_log import ErrorLog
 from streams_sql.engine.failures import EngineError, TooManyPushQueries, Unavailable
 from streams_sql.engine.local_tail import LocalTail
 from streams_sql.engine.push_jobs import PushJobs, PushSettings
@@ -16,23 +16,23 @@ from streams_sql.engine.push_rows import PushRows, reads_alone
 from streams_sql.engine.query_settings import QuerySettings, starting_offsets
 from streams_sql.engine.results import Result, ResultKind, RowBatch
 from streams_sql.engine.topic_tail import Start, TopicTail
-from streams_sql.plan.nodes import PushPlan
+from streams_sql.plan.expression_problems import expression_problem
+from streams_sql.plan.nodes import PushPlan, reads_of
 from streams_sql.plan.records import Problem
 from streams_sql.spark import messages
-from streams_sql.spark.messages import Event, QueryFailed
-from streams_sql.spark.slots import reads
+from streams_sql.spark.messages import Event, Progress, QueryFailed
 
 ID_BITS: Final = 63
 """Of the number in an id, which no other query has, of whatever server."""
-
-_logger = logging.getLogger(__name__)
 
 
 class PushQueries:
     """A query without state reads its topic in this process. One with state is a job of Spark's for as long as somebody listens; what Spark
     has no operator for runs in this process, too, with its state in memory."""
 
-    def __init__(self, settings: PushSettings, jobs: PushJobs, queries: QuerySettings) -> None:
+    def __init__(self, settings: PushSettings, jobs: PushJobs, queries: QuerySettings, errors: ErrorLog) -> None:
+        self.errors = errors
+        self.started = 0
         self._settings = settings
         self._jobs = jobs
         self._queries = queries
@@ -48,13 +48,13 @@ class PushQueries:
                 "Terminate existing PUSH queries, or increase the 'ksql.max.push.queries' setting via the 'ksql-server.properties' "
                 f"file. Current push query count: {running}. Configured limit: {most}."
             )
-        source = next(reads(plan.node)).source.name
+        source = next(reads_of(plan.node)).source.name
         query_id = f"transient_{source}_{secrets.randbits(ID_BITS)}"
         found = self._queries.overridden(properties)
         start = Start(starting_offsets(found) == "earliest")
         push = self._running[query_id] = _Push(query_id, self, plan, statement)
         try:
-            if reads_alone(plan):
+            if reads_alone(plan) and not plan.spans:
                 await push.open(plan, start, self._settings)
             elif plan.is_local:
                 await push.open_local(plan, start, self._settings)
@@ -64,6 +64,7 @@ class PushQueries:
         except BaseException:
             await push.close()
             raise
+        self.started += 1
         keys = (False,) * len(plan.columns)
         return Result(
             query_id, ResultKind.PUSH, plan.columns, keys, push.batches(), lambda: push.has_reached_limit, push.close
@@ -85,7 +86,11 @@ class PushQueries:
         """What Spark tells of queries that it runs for clients."""
         match event:
             case QueryFailed(query_id) if (push := self._running.get(query_id)) is not None:
+                self.errors.note_failure(query_id, event.cause, event.record)
                 push.fail(EngineError(event.cause))
+            case Progress(query_id) if query_id in self._running:
+                for example in event.examples:
+                    self.errors.note(query_id, example)
             case messages.Unavailable(reason):
                 for query_id, push in self._running.items():
                     if query_id in self._jobs:
@@ -116,6 +121,8 @@ class _Push:
         self.statement = statement
         self.has_reached_limit = False
         self._owner = owner
+        topics = {each.source.topic for each in reads_of(plan.node)}
+        self._topic = topics.pop() if len(topics) == 1 else ""
         self._left = plan.limit
         self._tail: TopicTail[RowBatch] | LocalTail | None = None
         self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -179,10 +186,7 @@ class _Push:
         return batch
 
     def _note(self, problem: Problem) -> None:
-        _logger.warning(
-            "%s passes over a record: %s, partition %d, offset %d: %s",
-            self.query_id, problem.topic, problem.partition, problem.offset, problem.reason,
-        )  # fmt: skip
+        self._owner.errors.note(self.query_id, problem)
 
     def _note_error(self, error: Exception) -> None:
-        _logger.warning("%s: an expression gave NULL: %s", self.query_id, error)
+        self._note(expression_problem(error, self._topic))

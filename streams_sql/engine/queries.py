@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import Iterable
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
-from streams_sql.engine.answers import QueryStatus
+from streams_sql.engine.answers import QueryStatus, Told
 from streams_sql.engine.catalogue import PersistentQuery
+from streams_sql.engine.error_log import MS_PER_S, QUERY_FAILED, ErrorLog
+from streams_sql.engine.function_rules import NO_FUNCTIONS, FunctionRules
 from streams_sql.engine.query_settings import QuerySettings
 from streams_sql.language.problem import SqlProblem
 from streams_sql.spark.messages import (
-    BadRecord,
     Event,
     Explained,
     FailureKind,
@@ -36,9 +38,12 @@ BACK_OFF_FIRST_S: Final = 5.0
 BACK_OFF_LAST_S: Final = 300.0
 TOPIC_LOOK_S: Final = 5.0
 """Between two looks for a topic that is missing."""
+NOTES_MAX: Final = 10
+"""Kept in mind for each query."""
 EXAMPLES_MAX: Final = 10
-"""Records passed over, and notes, that are kept in mind for each query."""
+"""Errors of its data that the status of a query tells."""
 EXPLAIN_TIMEOUT_S: Final = 10.0
+RUNNING: Final = "RUNNING"
 
 _logger = logging.getLogger(__name__)
 
@@ -68,20 +73,32 @@ class _Run:
     why_batches: str | None = None
     failures: int = 0
     is_refitted: bool = False
-    bad_records: int = 0
-    examples: deque[BadRecord] = field(default_factory=lambda: deque(maxlen=EXAMPLES_MAX))
-    notes: deque[str] = field(default_factory=lambda: deque(maxlen=EXAMPLES_MAX))
+    error_ms: int = 0
+    totals: Counter[str] = field(default_factory=Counter)
+    notes: deque[Told] = field(default_factory=lambda: deque(maxlen=NOTES_MAX))
     progress: Progress | None = None
     restart: asyncio.TimerHandle | None = None
 
 
 class Queries:
-    def __init__(self, driver: SparkDriver, settings: QuerySettings) -> None:
+    def __init__(
+        self,
+        driver: SparkDriver,
+        settings: QuerySettings,
+        errors: ErrorLog,
+        functions: FunctionRules = NO_FUNCTIONS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._functions = functions
+        self._errors = errors
+        self._clock = clock
         self._driver = driver
         self._settings = settings
         self._runs: dict[str, _Run] = {}
         self._explanations: dict[str, asyncio.Future[str | None]] = {}
         self._unavailable: str | None = None
+        self._held: frozenset[str] = frozenset()
+        self.on_caught_up: Callable[[str], None] = _nobody_waits
 
     # --- what should run ---
 
@@ -92,8 +109,14 @@ class Queries:
             if wanted.get(query_id) != run.query:
                 self.stop(query_id)
         for query_id, query in wanted.items():
-            if query_id not in self._runs:
+            if query_id not in self._runs and query_id not in self._held:
                 self._start(query, is_resumed=are_resumed)
+
+    def hold(self, query_ids: Iterable[str]) -> None:
+        """Stop these queries, and let no one start them, until others are held."""
+        self._held = frozenset(query_ids)
+        for query_id in self._held:
+            self.stop(query_id)
 
     def stop(self, query_id: str) -> None:
         if self._ended(query_id):
@@ -102,6 +125,7 @@ class Queries:
     def forget(self, query_id: str) -> None:
         """The query is gone for good, and so is what Spark knew for it."""
         self._ended(query_id)
+        self._errors.forget(query_id)
         self._driver.forget_query(query_id, self._settings.checkpoints(query_id))
 
     def _ended(self, query_id: str) -> bool:
@@ -113,11 +137,19 @@ class Queries:
     def _start(self, query: PersistentQuery, *, is_resumed: bool) -> None:
         run = self._runs[query.id] = _Run(query, None, why_batches=query.why_batches)
         try:
+            self._functions.check(query.plan)
             run.command = replace(self._settings.start_command(query), is_resumed=is_resumed)
         except SqlProblem as problem:
-            run.state, run.error = "ERROR", f"{problem.message} The query cannot run: terminate it."
+            self._set_error(run, f"{problem.message} The query cannot run: terminate it.")
             _logger.error("query %s cannot run: %s", query.id, problem.message)
         else:
+            _logger.info(
+                "query %s is %s: from %s into %s",
+                query.id,
+                "resumed" if is_resumed else "started",
+                ", ".join(sorted(query.reads)),
+                query.writes,
+            )
             self._launch(run.command)
 
     def _launch(self, command: StartQuery) -> None:
@@ -149,14 +181,21 @@ class Queries:
         match event:
             case Started():
                 # Whether it gets beyond what it failed at is not known yet.
-                run.state = "RUNNING" if run.error is None else run.state
+                if run.error is None:
+                    self._runs_now(run)
             case Idle():
                 self._is_well(run)
+                self._caught_up(run)
             case Progress():
                 self._is_well(run)
                 run.progress = event
-                run.bad_records += event.bad_records
-                run.examples.extend(event.examples)
+                run.totals.update(
+                    read=event.input_rows, written=event.written_rows, bad=event.bad_records, failed=event.failed
+                )
+                for example in event.examples:
+                    self._errors.note(run.query.id, example)
+                if event.lag == 0:
+                    self._caught_up(run)
             case Noted(text=text):
                 self._note(run, text)
             case SlotsChanged(slots=slots):
@@ -164,11 +203,27 @@ class Queries:
             case QueryFailed():
                 self._failed(run, event)
 
+    def _caught_up(self, run: _Run) -> None:
+        if run.query.rebuilds is not None:
+            self.on_caught_up(run.query.id)
+
+    def note(self, query_id: str, text: str) -> None:
+        """Something that was decided for a query."""
+        run = self._runs.get(query_id)
+        if run is not None:
+            self._note(run, text)
+
     def _is_well(self, run: _Run) -> None:
-        run.state, run.error, run.failures, run.is_refitted = "RUNNING", None, 0, False
+        self._runs_now(run)
+        run.error, run.failures, run.is_refitted = None, 0, False
+
+    def _runs_now(self, run: _Run) -> None:
+        if run.state != RUNNING:
+            _logger.info("query %s is running", run.query.id)
+        run.state = RUNNING
 
     def _note(self, run: _Run, text: str) -> None:
-        run.notes.append(text)
+        run.notes.append(Told(self._now_ms(), text))
         _logger.warning("query %s: %s", run.query.id, text)
 
     def _failed(self, run: _Run, failed: QueryFailed) -> None:
@@ -204,12 +259,19 @@ class Queries:
     def _fail(self, run: _Run, failed: QueryFailed, delay_s: float, more: str = "") -> None:
         error = failed.cause + more
         if failed.record is not None:
-            error += f" The record: {_place(failed.record)}"
+            error += f" The record: {failed.record.text}"
         if error != run.error:
+            self._errors.note_failure(run.query.id, failed.cause, failed.record)
             _logger.error("query %s failed, and is started again after %g s: %s", run.query.id, delay_s, failed.cause)
             _logger.debug("where query %s failed: %s", run.query.id, failed.details)
-        run.state, run.error = "ERROR", error
+        self._set_error(run, error)
         self._start_again(run, delay_s)
+
+    def _set_error(self, run: _Run, error: str) -> None:
+        run.state, run.error, run.error_ms = "ERROR", error, self._now_ms()
+
+    def _now_ms(self) -> int:
+        return int(self._clock() * MS_PER_S)
 
     def _start_again(self, run: _Run, delay_s: float) -> None:
         run.restart = asyncio.get_running_loop().call_later(delay_s, self._restart, run)
@@ -221,13 +283,20 @@ class Queries:
 
     # --- what clients are told ---
 
+    def state(self, query: PersistentQuery) -> str:
+        """As `status` has it, for those who ask thousands of times a second."""
+        run = self._runs.get(query.id)
+        if run is not None:
+            return run.state
+        return "PAUSED" if query.is_paused else "UNRESPONSIVE"
+
     def status(self, query: PersistentQuery) -> QueryStatus:
         run = self._runs.get(query.id)
-        status = QueryStatus(
-            query.id, query.statement, query.plan.sink, "PAUSED" if query.is_paused else "UNRESPONSIVE"
-        )
+        sink = replace(query.plan.sink, topic=query.plan.target)
+        status = QueryStatus(query.id, query.statement, sink, "PAUSED" if query.is_paused else "UNRESPONSIVE")
         if run is None:
             return status
+        examples = [error for error in self._errors.newest(query.id) if error.kind != QUERY_FAILED][:EXAMPLES_MAX]
         error = run.error
         if run.state == "STARTING" and self._unavailable is not None:
             error = self._unavailable
@@ -235,17 +304,19 @@ class Queries:
             status,
             state=run.state,
             error=error,
-            bad_records=run.bad_records,
-            examples=tuple(map(_place, run.examples)),
+            error_ms=run.error_ms or self._now_ms(),
+            bad_records=run.totals["bad"],
+            examples=tuple(Told(each.time_ms, each.text, "USER") for each in reversed(examples)),
             notes=tuple(run.notes),
-            mode="" if run.command is None else _mode(run.command, run.why_batches),
+            mode="" if run.command is None else _rebuilding(run) + _mode(run.command, run.why_batches),
             figures=_figures(run.progress),
+            totals=dict(run.totals),
         )
 
     async def spark_plan(self, query_id: str) -> str:
         """Spark's plan of a running query; empty where it has none yet."""
         run = self._runs.get(query_id)
-        if run is None or run.state != "RUNNING":
+        if run is None or run.state != RUNNING:
             return ""
         waiting = self._explanations.setdefault(query_id, asyncio.get_running_loop().create_future())
         self._driver.explain_query(query_id)
@@ -253,6 +324,17 @@ class Queries:
             return await asyncio.wait_for(asyncio.shield(waiting), EXPLAIN_TIMEOUT_S) or ""
         except TimeoutError:
             return ""
+
+
+def _nobody_waits(query_id: str) -> None:
+    """Where nothing takes the place of anything."""
+
+
+def _rebuilding(run: _Run) -> str:
+    if run.query.rebuilds is None:
+        return ""
+    left = "" if run.progress is None else f", in {run.progress.lag} records"
+    return f"Is built to take the place of {run.query.rebuilds} when it has caught up{left}\n"
 
 
 def _mode(command: StartQuery, why_batches: str | None) -> str:
@@ -264,12 +346,6 @@ def _mode(command: StartQuery, why_batches: str | None) -> str:
     times = "exactly" if command.guarantee is Guarantee.EXACTLY_ONCE else "at least"
     reason = "" if why_batches is None else f"; not in real-time mode: {why_batches}"
     return f"Runs in batches each {interval}, writes {times} once{reason}"
-
-
-def _place(record: BadRecord) -> str:
-    if record.offset < 0:
-        return f"a row for {record.topic}: {record.reason}"
-    return f"{record.topic}, partition {record.partition}, offset {record.offset}: {record.reason}"
 
 
 def _figures(progress: Progress | None) -> dict[str, float]:

@@ -10,18 +10,23 @@ from typing import Final
 
 from barnabas.kernel.settings import SettingError
 from streams_sql.engine.catalogue import Catalogue
-from streams_sql.engine.changes import Changes, Changing, Outcome, sources_of
+from streams_sql.engine.changes import Changes, Changing, sources_of
 from streams_sql.engine.command import Command
 from streams_sql.engine.command_log import CommandLog
+from streams_sql.engine.outcome import Outcome
 from streams_sql.engine.preparation import Preparation, check_query_id
 from streams_sql.engine.session import PropertyCheck, Session
+from streams_sql.language.function_statements import CreateFunction, DropFunction
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.problem import Lines, SqlProblem, shown
 from streams_sql.language.splitting import placed_statements
 from streams_sql.language.statements import (
+    AlterSource,
     CreateAsSelect,
     CreateSource,
+    CreateType,
     DefineVariable,
+    DropType,
     InsertSelect,
     Kind,
     SetProperty,
@@ -85,7 +90,9 @@ class QueriesFile:
         for start, one in self._placed(text):
             try:
                 substituted = substitute(one, session.variables)
-                found = await self._tried(substituted, parse_statement(substituted), session, sandbox)
+                found = await self._tried(
+                    substituted, parse_statement(substituted, sandbox.types, sandbox.functions), session, sandbox
+                )
             except SqlProblem as problem:
                 raise self._error(
                     f"the statement in line {lines.position(start, 1).line}: {shown(one, problem)}"
@@ -102,24 +109,25 @@ class QueriesFile:
 
     async def _tried(self, text: str, statement: Statement, session: Session, sandbox: Catalogue) -> _Planned | None:
         match statement:
-            case SetProperty(name, value):
-                session.set_property(name, value)
-            case UnsetProperty(name):
-                session.unset_property(name)
-            case DefineVariable(name, value):
-                session.define(name, value)
-            case UndefineVariable(name):
-                session.undefine(name)
+            case SetProperty() | UnsetProperty() | DefineVariable() | UndefineVariable():
+                session.apply(statement)
             case CreateSource() | CreateAsSelect() | InsertSelect():
                 command = await self.preparation.command(statement, text, session.properties, 0, sandbox)
+                # All statements are run anew at each start: a query that takes the place of another one would be built each time.
+                command = replace(command, spare_id=None)
                 command = self._with_own_id(command, statement, sandbox)
+                outcome = self.changes.apply(command, sandbox)
+                await self.preparation.check(outcome)
+                return _Planned(statement, command, outcome)
+            case CreateType() | DropType() | AlterSource() | CreateFunction() | DropFunction():
+                command = Command(text, session.properties)
                 outcome = self.changes.apply(command, sandbox)
                 await self.preparation.check(outcome)
                 return _Planned(statement, command, outcome)
             case _:
                 raise SqlProblem(
-                    "Only CREATE STREAM, CREATE TABLE, INSERT INTO … SELECT, SET, UNSET, DEFINE and UNDEFINE may stand in a file of "
-                    "queries."
+                    "Only CREATE STREAM, CREATE TABLE, INSERT INTO … SELECT, CREATE FUNCTION, DROP FUNCTION, CREATE TYPE, DROP TYPE, ALTER STREAM, ALTER TABLE, SET, "
+                    "UNSET, DEFINE and UNDEFINE may stand in a file of queries."
                 )
         return None
 

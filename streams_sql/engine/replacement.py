@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Final
 
 from streams_sql.language.problem import SqlProblem
@@ -22,11 +23,12 @@ from streams_sql.plan.nodes import (
     Rekey,
     StreamJoin,
     TableJoin,
+    UnionAll,
+    reads_of,
 )
-from streams_sql.plan.pipeline import chain_of
+from streams_sql.plan.pipeline import chain_of, chains_of
 from streams_sql.plan.text import expression_text
 from streams_sql.sources import Column, Source
-from streams_sql.spark.slots import reads
 from streams_sql.typed import Typed
 
 _INSTEAD: Final = (
@@ -65,29 +67,33 @@ def _text(columns: tuple[Column, ...]) -> str:
     return ", ".join(map(str, columns)) or "none"
 
 
-def check_query_replacement(former: PersistentPlan, plan: PersistentPlan) -> None:
-    """A query that is replaced goes on from where the former one was, with what that knew. SqlProblem where this would not mean what
-    the statement says. Spark itself would not always refuse: below an aggregate it takes another condition in silence, and keeps what
-    was counted without it."""
-    cannot = f"Cannot replace the query of {plan.sink.kind.value.lower()} {plan.sink.name}"
+def obstacle(former: PersistentPlan, plan: PersistentPlan) -> str | None:
+    """A query that is replaced goes on from where the former one was, with what that knew: why this would not mean what the statement
+    says, None if it would. Spark itself would not always refuse: below an aggregate it takes another condition in silence, and keeps
+    what was counted without it."""
     before, after = _topics(former), _topics(plan)
     if before != after:
-        raise SqlProblem(
-            f"{cannot}: it has read {', '.join(before)}, and would go on in {', '.join(after)}, of which it has read nothing. {_INSTEAD}"
-        )
-    kept, wanted = list(_gathered(former.node)), list(_gathered(plan.node))
-    if [part.what for part in kept] != [part.what for part in wanted]:
-        raise SqlProblem(f"{cannot}: what it has gathered so far is not what it would gather then. {_INSTEAD}")
-    for one, other in zip(kept, wanted, strict=True):
+        return f"it has read {', '.join(before)}, and would go on in {', '.join(after)}, of which it has read nothing."
+    for one, other in zip_longest(_gathered(former.node), _gathered(plan.node)):
+        if one is None or other is None or one.what != other.what:
+            return "what it has gathered so far is not what it would gather then."
         if one.value != other.value:
-            raise SqlProblem(
-                f"{cannot}: {one.what} would change from {one.text} to {other.text}, and what it has gathered so far was made with the "
-                f"former. Only what is done with the results may change: columns and HAVING. {_INSTEAD}"
+            return (
+                f"{one.what} would change from {one.text} to {other.text}, and what it has gathered so far was made with the former. "
+                "Only what is done with the results may change: columns and HAVING."
             )
+    return None
+
+
+def not_replaced(plan: PersistentPlan, reason: str) -> SqlProblem:
+    """Of a stream: the rows that it has cannot be taken back, so that others must not be written behind them."""
+    return SqlProblem(
+        f"Cannot replace the query of {plan.sink.kind.value.lower()} {plan.sink.name}: {reason} {_INSTEAD}"
+    )
 
 
 def _topics(plan: PersistentPlan) -> list[str]:
-    return sorted({read.source.topic for read in reads(plan.node)})
+    return sorted({read.source.topic for read in reads_of(plan.node)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +132,15 @@ def _kept(node: Node) -> Iterator[_Part]:
             window = None if node.window is None else replace(node.window, retention_ms=None)
             yield _Part("the window", window, "none" if window is None else _window_text(node))
             yield _Part("EMIT", node.emit, node.emit.value)
+        case UnionAll():
+            # What was read is noted place by place.
+            topics = [read.source.topic for read in reads_of(node)]
+            yield _Part("what is put together", tuple(topics), ", ".join(topics))
+            for place, each in enumerate(node.inputs, 1):
+                yield from _stateful(f"query {place} of UNION ALL", each)
         case LookupJoin():
-            # Of the stream nothing is kept.
+            # Of the rows of the stream nothing is kept.
+            yield from _stateful("the stream of the join", node.stream)
             yield from _side("the table", node.table)
             yield _Part("the type of the join's key", node.stream_key.type, str(node.stream_key.type))
         case StreamJoin() | TableJoin() | ForeignKeyJoin():
@@ -137,6 +150,12 @@ def _kept(node: Node) -> Iterator[_Part]:
                 yield _Part(what, key, expression_text(key))
             within = node.within if isinstance(node, StreamJoin) else None
             yield _Part("the join", (type(node), node.kind, within), f"{node.kind.value} {within or ''}".strip())
+
+
+def _stateful(what: str, node: Node) -> Iterator[_Part]:
+    """What is kept below a node that keeps nothing of its rows."""
+    if any(not isinstance(chain.base, Read) for chain in chains_of(node)):
+        yield _rows(what, node)
 
 
 def _side(side: str, node: Node) -> Iterator[_Part]:

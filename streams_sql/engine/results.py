@@ -26,10 +26,21 @@ class RowBatch(NamedTuple):
     deleted: Sequence[int] = ()
 
 
+class ScanFigures(NamedTuple):
+    """What a look at topics has given and cost: rows, and the records that were read for them. `problems` are those that could not be
+    decoded."""
+
+    rows: int
+    records: int
+    bytes: int
+    problems: int
+    elapsed_ms: int
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """The answer to a SELECT. `keys` tells which columns are keys (pull queries show it). The rows end when the query does: `limit_reached`
-    tells then whether that was its LIMIT. Who has read enough calls `close`, which may be called at any time and more than once."""
+    tells then whether that was its LIMIT, and `figures` what it cost, where that is known. Who has read enough calls `close`, which may be called at any time and more than once."""
 
     query_id: str
     kind: ResultKind
@@ -39,3 +50,4 @@ class Result:
     limit_reached: Callable[[], bool]
     close: Callable[[], Awaitable[None]]
     notes: tuple[str, ...] = ()
+    figures: Callable[[], ScanFigures] | None = None

@@ -22,11 +22,11 @@ from streams_sql.engine.query_settings import (
 )
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.language.problem import SqlProblem
-from streams_sql.plan.nodes import Node
+from streams_sql.plan.nodes import Node, reads_of
 from streams_sql.spark.messages import Guarantee
 from streams_sql.spark.native_plans import Lowering, NotNative, native_plan
 from streams_sql.spark.positions import LATEST, positions_text
-from streams_sql.spark.slots import NoSlots, reads, slots
+from streams_sql.spark.slots import NoSlots, slots
 
 SESSION_PREFIX: Final = "spark.sql."
 """Of settings of Spark's that one query can have by itself."""
@@ -83,6 +83,12 @@ class Scheduling:
             return replace(command, why_batches=str(problem))
         return replace(command, slots=wanted)
 
+    @staticmethod
+    def rebuilding(command: Command, former: PersistentQuery) -> Command:
+        """The command of a query that is built in the place of a former one: it begins where that has begun, and in topics that it alone
+        reads at the beginning."""
+        return replace(command, positions=former.positions or positions_text({}))
+
     async def _obstacle(self, query: PersistentQuery, found: Mapping[str, str]) -> str | None:
         """Why a query cannot run in real-time mode; None if it can."""
         if guarantee(found) is Guarantee.EXACTLY_ONCE:
@@ -96,7 +102,7 @@ class Scheduling:
 
     async def _slots(self, query: PersistentQuery) -> int:
         partitions = {}
-        for read in reads(query.plan.node):
+        for read in reads_of(query.plan.node):
             topic = read.source.topic
             partitions[topic] = await self.admin.partition_count(topic) or 1
         trigger = self.settings.real_time_trigger(self.settings.overridden(query.properties))
@@ -115,7 +121,7 @@ async def ends_now(admin: Admin, node: Node, *, with_tables: bool) -> str:
     """The ends of the topics that a plan reads, as positions to begin at; those that are not named are read from their beginnings.
     StoreFailure."""
     ends: dict[str, tuple[str, Mapping[int, int]]] = {}
-    for read in reads(node):
+    for read in reads_of(node):
         topic = read.source.topic
         layout = None if read.source.is_table and not with_tables else await admin.layout(topic)
         if layout is not None and layout.replicas:

@@ -38,6 +38,17 @@ class SourceTopics:
             )
         await self._create(source, partitions, wanted)
 
+    async def provide_shadow(self, sink: Source, shadow: str) -> None:
+        """A topic for the rows of a table that is being built, with as many partitions as the table's own. SqlProblem."""
+        partitions = await self.admin.partition_count(sink.topic)
+        if partitions is None:
+            raise SqlProblem(f"Topic '{sink.topic}' does not exist any more. Drop {sink.name} and create it anew.")
+        await self.admin.create_topic(TopicShape(shadow, partitions, self.replicas, {"cleanup.policy": "compact"}))
+
+    async def names(self) -> list[str]:
+        """Of all topics."""
+        return list(await self.admin.topics())
+
     async def delete(self, topic: str) -> None:
         await self.admin.delete_topic(topic)
 

@@ -19,6 +19,7 @@ from streams_sql.evaluation import comparisons, decimals, floats, integers, like
 from streams_sql.evaluation.calls import bound_reference
 from streams_sql.evaluation.casts import cast_function
 from streams_sql.evaluation.comparisons import Evaluate, Row
+from streams_sql.evaluation.expression_error import ExpressionError
 from streams_sql.sql_types import DOUBLE, STRING, Array, SqlType
 from streams_sql.sql_types import Decimal as DecimalType
 from streams_sql.typed import (
@@ -81,7 +82,19 @@ class _Scope:
         compute, on_error = self.compiled(typed), self._on_error
         if on_error is None or isinstance(typed, Cast) or isinstance(compute, _Constant | itemgetter):
             return compute
-        return _guard(compute, on_error)
+        return self._told(compute, typed, on_error)
+
+    def _told(self, compute: Evaluate, typed: Typed, on_error: OnError) -> Evaluate:
+        columns = self._columns
+
+        def evaluate(row: Row) -> Any:
+            try:
+                return compute(row)
+            except Exception as error:  # noqa: BLE001 - whatever goes wrong in one value must not stop the query
+                on_error(ExpressionError(error, typed, columns, row))
+                return None
+
+        return evaluate
 
     def compiled(self, typed: Typed) -> Evaluate:
         match typed:
@@ -102,8 +115,8 @@ class _Scope:
 
     def _composite(self, typed: Typed) -> Evaluate:
         match typed:
-            case Cast(operand, type_):
-                return self._cast(operand, type_)
+            case Cast():
+                return self._cast(typed)
             case Like(operand, pattern, escape):
                 return self._like(operand, pattern, escape)
             case Subscript(operand, index):
@@ -160,12 +173,14 @@ class _Scope:
         evaluate = _applied(function, compiled)
         return _constant_if(evaluate, compiled) if call.overload.is_deterministic else evaluate
 
-    def _cast(self, operand: Typed, type_: SqlType) -> Evaluate:
-        convert, on_error = cast_function(operand.type, type_), self._on_error
+    def _cast(self, cast: Cast) -> Evaluate:
+        convert, on_error = cast_function(cast.operand.type, cast.type), self._on_error
         if convert is None:
-            return self.guarded(operand)
-        converted = self._strict(convert, [operand])
-        return converted if on_error is None or isinstance(converted, _Constant) else _guard(converted, on_error)
+            return self.guarded(cast.operand)
+        converted = self._strict(convert, [cast.operand])
+        if on_error is None or isinstance(converted, _Constant):
+            return converted
+        return self._told(converted, cast, on_error)
 
     def _like(self, operand: Typed, pattern: Typed, escape: str | None) -> Evaluate:
         """NULL is like nothing."""
@@ -190,17 +205,6 @@ class _Scope:
             return otherwise(row)
 
         return evaluate
-
-
-def _guard(compute: Evaluate, on_error: OnError) -> Evaluate:
-    def evaluate(row: Row) -> Any:
-        try:
-            return compute(row)
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong in one value must not stop the query
-            on_error(error)
-            return None
-
-    return evaluate
 
 
 def _applied(function: Callable[..., Any], arguments: Sequence[Evaluate]) -> Evaluate:

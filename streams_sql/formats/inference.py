@@ -38,10 +38,14 @@ def inferred_columns(layout: Layout) -> tuple[Column, ...]:
 
     Names become upper case, but for a schema that is named by its id. The layout's own columns do not count.
     """
+    return schema_columns(layout, _schema_id(registry_client(layout.registry, layout.format.name), layout))
+
+
+def schema_columns(layout: Layout, schema_id: int) -> tuple[Column, ...]:
+    """The columns of one schema."""
     form = FORMATS[layout.format.name]
     assert isinstance(form, RegisteredFormat), "only formats of the registry have schemas to infer from"
     client = registry_client(layout.registry, form.name)
-    schema_id = _schema_id(client, layout)
     schema = client.schema(schema_id)
     if schema.type != form.schema_type:
         raise _other_format(layout, form.schema_type, schema.type)
@@ -75,7 +79,7 @@ def _columns(part: Part | None, layout: Layout) -> tuple[Column, ...]:
         )
     if not part.fields:
         raise SerdesError("Schema does not include any columns with types that ksqlDB supports.")
-    return tuple(Column(spelling(name), sql_type(inner, spelling)) for name, inner in part.fields)
+    return tuple(Column(spelling(name), sql_type(inner, spelling), name) for name, inner in part.fields)
 
 
 def _schema_id(client: RegistryClient, layout: Layout) -> int:

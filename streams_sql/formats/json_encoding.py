@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from streams_sql.evaluation import decimals, floats
+from streams_sql.evaluation.straight_line import made
 from streams_sql.formats.serde import Encode, Layout, Values
 from streams_sql.formats.wrapping import is_wrapped
 from streams_sql.sql_types import BYTES, DOUBLE, Array, Decimal, Map, SqlType, Struct
@@ -45,13 +46,25 @@ def _dumps_any_key(value: Any) -> bytes:
 def json_writer(layout: Layout, *, maps_as_entries: bool = False) -> Callable[[Values], Any]:
     """From a row to what is written as its JSON. Maps are objects, or arrays of objects with a key and a value."""
     converters = [_converter(column.type, maps_as_entries) for column in layout.columns]
-    convert_row = _row_converter(converters)
     if not is_wrapped(layout):
+        convert_row = _row_converter(converters)
         return (lambda row: row[0]) if convert_row is None else lambda row: convert_row(row)[0]
     names = [column.name for column in layout.columns]
-    if convert_row is None:
-        return lambda row: dict(zip(names, row, strict=True))
-    return lambda row: dict(zip(names, convert_row(row), strict=True))
+    return _object_maker(names, converters)
+
+
+def _object_maker(names: Sequence[str], converters: Sequence[Convert | None]) -> Callable[[Values], dict[str, Any]]:
+    """One display of a dict. Most floats are written as they are, which is seen without a call."""
+    constants: dict[str, Any] = {}
+    items = []
+    for place, (name, convert) in enumerate(zip(names, converters, strict=True)):
+        constants[f"n{place}"], constants[f"c{place}"] = name, convert
+        value = f"row[{place}]"
+        if convert is not None:
+            plain = f" or {_PLAIN_MIN} <= value < {_PLAIN_END}" if convert is _double else ""
+            value = f"(value if (value := {value}) is None{plain} else c{place}(value))"
+        items.append(f"n{place}: {value}")
+    return made(f"def write(row):\n    return {{{', '.join(items)}}}\n", "write", constants)
 
 
 def _row_converter(converters: Sequence[Convert | None]) -> Convert | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import decimal
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
@@ -88,6 +88,8 @@ class Record:
         self._plain_tests = [_PLAIN_TESTS.get(convert, _never) for convert in converters]
         # Objects come in few shapes: for the names that one has, in order, what picks the values of the columns.
         self._shapes: dict[tuple[str, ...], Pick] = {}
+        self._names_alike: tuple[str, ...] = ()
+        self._pick_alike: Pick | None = None
 
     def values(self, found: dict[str, Any]) -> tuple[Any, ...]:
         names = tuple(found)
@@ -104,20 +106,40 @@ class Record:
     def rows(self, found: Sequence[dict[str, Any]]) -> list[tuple[Any, ...]]:
         """The values of many objects, column by column. Most columns need no conversion, and the types of their values show it at once.
         Mismatch or Inexact where one of the objects has to be looked at by itself."""
-        picks = {names: self._shapes.get(names) or self._learn(names) for names in set(map(tuple, found))}
-        picked: Iterable[Sequence[Any]]
-        if len(picks) == 1:
-            (pick,) = picks.values()
-            picked = map(pick, found)
-        else:
-            picked = [picks[tuple(each)](each) for each in found]
+        picked = self._alike(found) or self._picked(found)
         columns = [
             column if is_plain(column) else map(convert, column)
             for is_plain, convert, column in zip(
-                self._plain_tests, self._converters, zip(*picked, strict=True), strict=True
+                self._plain_tests, self._converters, zip(*picked, strict=True), strict=False
             )
         ]
         return list(zip(*columns, strict=True))
+
+    def _alike(self, found: Sequence[dict[str, Any]]) -> Sequence[Sequence[Any]]:
+        """What belongs to the fields, where all objects have the names of the first one: as many, and all of those. Nothing where one
+        has others, or where it matters in which order they come."""
+        names = tuple(found[0]) if found else ()
+        if self._names_alike != names:
+            self._pick_alike, self._names_alike = self._whole_pick(names), names
+        pick = self._pick_alike
+        if pick is None or set(map(len, found)) != {len(names)}:
+            return ()
+        try:
+            return list(map(pick, found))
+        except KeyError:
+            return ()
+
+    def _whole_pick(self, names: tuple[str, ...]) -> Pick | None:
+        """Looks for all names, those of the fields first: what is behind them does not count."""
+        upper = {name.upper(): name for name in names}
+        wanted = [name if name in names else upper.get(name) for name in self._names]
+        if len(upper) < len(names) or None in wanted or len(wanted) < 2:
+            return None
+        return itemgetter(*wanted, *(name for name in names if name not in wanted))
+
+    def _picked(self, found: Sequence[dict[str, Any]]) -> Sequence[Sequence[Any]]:
+        picks = {names: self._shapes.get(names) or self._learn(names) for names in set(map(tuple, found))}
+        return [picks[tuple(each)](each) for each in found]
 
     def _learn(self, names: tuple[str, ...]) -> Pick:
         upper = {name.upper(): name for name in names}

@@ -55,6 +55,8 @@ class KafkaFormat:
         if not layout.columns:
             return lambda payloads: [None] * len(payloads)
         found = _serializer(layout)
+        if layout.columns[0].type == STRING:
+            return _decode_texts
         read = found.read
 
         def decode(payloads: Sequence[bytes | None]) -> list[Values | Undecodable | None]:
@@ -88,6 +90,14 @@ class KafkaFormat:
             return None
         text = _serializer(layout).spark_writing
         return None if text is None else text.replace("{value}", f"{{row}}.{quoted(layout.columns[0].name)}")
+
+
+def _decode_texts(payloads: Sequence[bytes | None]) -> list[Values | Undecodable | None]:
+    """Most texts are what they should be: the others are looked at when one is met."""
+    try:
+        return [None if payload is None else (payload.decode(),) for payload in payloads]
+    except UnicodeDecodeError:
+        return [None if payload is None else (_text(payload),) for payload in payloads]
 
 
 def _serializer(layout: Layout) -> _Serializer:

@@ -14,7 +14,8 @@ from streams_sql.formats.kafka_format import KafkaFormat
 from streams_sql.formats.none_format import NoneFormat
 from streams_sql.formats.protobuf_format import ProtobufFormat
 from streams_sql.formats.protobuf_nosr_format import PlainProtobufFormat
-from streams_sql.formats.serde import Format
+from streams_sql.formats.serde import Encode, Format, Layout
+from streams_sql.formats.spelling import renaming, written_layout
 from streams_sql.language.problem import SqlProblem
 
 _ALL: Final[tuple[Format, ...]] = (
@@ -28,6 +29,11 @@ _ALL: Final[tuple[Format, ...]] = (
     PlainProtobufFormat(),
 )
 FORMATS: Final[Mapping[str, Format]] = {each.name: each for each in _ALL}
+
+
+def encoder_of(layout: Layout) -> Encode:
+    """What writes rows of a source. SqlProblem for a format that is not known."""
+    return renaming(format_of(layout.format.name).encoder(written_layout(layout)), layout)
 
 
 def format_of(name: str) -> Format:

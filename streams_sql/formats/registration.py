@@ -12,6 +12,7 @@ from streams_sql.formats.library import FORMATS
 from streams_sql.formats.mismatch import Mismatch
 from streams_sql.formats.registered import RegisteredFormat, registry_client, subject_of
 from streams_sql.formats.serde import Layout, RegistryAccess
+from streams_sql.formats.spelling import written_layout
 from streams_sql.language.problem import SqlProblem
 from streams_sql.sources import Source
 
@@ -56,7 +57,7 @@ def _register(client: RegistryClient, form: RegisteredFormat, layout: Layout, *,
     if schema_id is not None:
         _check_columns(layout)
         if is_filled:
-            _check_writing(client, form, layout, schema_id)
+            _check_writing(client, form, written_layout(layout), schema_id)
         registered = client.register(subject, client.schema(schema_id))
         if registered != schema_id:
             name = "KEY_SCHEMA_ID" if layout.is_key else "VALUE_SCHEMA_ID"
@@ -65,7 +66,7 @@ def _register(client: RegistryClient, form: RegisteredFormat, layout: Layout, *,
                 f"Topic: {layout.topic}\nSubject: {subject}"
             )
     elif is_filled or not _has_subject(client, subject):
-        client.register(subject, form.schema(layout))
+        client.register(subject, form.schema(written_layout(layout)))
 
 
 def _has_subject(client: RegistryClient, subject: str) -> bool:

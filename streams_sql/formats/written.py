@@ -100,7 +100,7 @@ def sql_type(part: Part, spelling: Callable[[str], str]) -> SqlType:
         case Entries():
             return Map(STRING, sql_type(part.value, spelling))
         case Fields():
-            return Struct(tuple(Field(spelling(name), sql_type(inner, spelling)) for name, inner in part.fields))
+            return Struct(tuple(Field(spelling(name), sql_type(inner, spelling), name) for name, inner in part.fields))
 
 
 def row_reader(part: Part, columns: Sequence[Column]) -> Callable[[Any], Values]:

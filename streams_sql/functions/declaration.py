@@ -32,6 +32,7 @@ class Group(Enum):
     MATH = "Mathematical"
     NULL = "Null handling"
     OTHER = "Other"
+    OWN = "User-defined"
     REGEX = "Regular expression"
     STRING = "String"
     TABLE = "Table"
@@ -138,6 +139,8 @@ class Function:
     overloads: tuple[Overload, ...]
     spelling: str
     is_table: bool = False
+    origin: str = ""
+    """Where the code of a user's function is."""
 
 
 class Accumulator(Protocol):
@@ -201,3 +204,4 @@ class AggregateFunction:
     overloads: tuple[AggregateOverload, ...]
     spelling: str
     group: Group = Group.AGGREGATE
+    origin: str = ""

@@ -12,13 +12,6 @@ from streams_sql.functions.registration import aggregate
 COLLECT_LIST_LIMIT: Final = "ksql.functions.collect_list.limit"
 COLLECT_SET_LIMIT: Final = "ksql.functions.collect_set.limit"
 
-# The values with what came with them, so that NULLs are kept as well; then put into the order in which they came.
-_SPARK_LIST: Final = (
-    "transform(array_sort(collect_list(named_struct('o', {order}, 'v', {0})), "
-    "(a, b) -> CASE WHEN a.o < b.o THEN -1 WHEN a.o > b.o THEN 1 ELSE 0 END), x -> x.v)"
-)
-_SPARK_SET: Final = "transform(array_sort(collect_set(named_struct('v', {0}))), x -> x.v)"
-
 
 def checked_count(count: int, name: str) -> int:
     if count < 1:
@@ -167,7 +160,8 @@ class EarliestSeveral:
 
 
 class Collected:
-    """The list of the state is added to; a result is a list of its own."""
+    """The list of the state is added to; a result is a list of its own. There is no native form: Spark's own lists have neither an order
+    nor a limit, so that its state would keep all values, for the first few of them."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -196,7 +190,6 @@ class Collected:
     f"{COLLECT_LIST_LIMIT} limits their number: further ones are left out.",
     parameters=(_VALUE,),
     limit_setting=COLLECT_LIST_LIMIT,
-    spark=f"slice({_SPARK_LIST}, 1, {{1}})",
 )
 class CollectList(Collected):
     def undo(self, state: list[Any], value: Any) -> list[Any]:
@@ -210,14 +203,11 @@ class CollectList(Collected):
 @aggregate(
     "collect_set",
     "T -> ARRAY<T>",
-    doc="The different values of a group, NULL as well. "
+    doc="The different values of a group, NULL as well, in the order in which they came first. "
     f"{COLLECT_SET_LIMIT} limits their number: further ones are left out.",
     parameters=(_VALUE,),
     limit_setting=COLLECT_SET_LIMIT,
-    spark=f"slice({_SPARK_SET}, 1, {{1}})",
 )
 class CollectSet(Collected):
-    """In the order in which they came; Spark, which keeps no order in its sets, gives them in that of their values."""
-
     def add(self, state: list[Any], value: Any) -> list[Any]:
         return state if value in state else super().add(state, value)

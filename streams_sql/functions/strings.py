@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import uuid
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from streams_sql.evaluation.casts import BLANKS
@@ -356,35 +357,29 @@ def split_to_map(text: str, entry_delimiter: str, value_delimiter: str) -> dict[
     return {parts[0]: parts[1] for parts in entries}
 
 
-_SUBSTRING_PARAMETERS: Final = (
-    "str: the text or bytes",
-    "pos: where to begin, from 1, or from the end if it is negative",
-    "length: how much at most",
-)
-
-
-@scalar(
-    "substring",
-    "STRING, INTEGER -> STRING",
-    "BYTES, INTEGER -> BYTES",
-    group=Group.STRING,
+_PLACES: Final = ("pos: where to begin, from 1, or from the end if it is negative", "length: how much at most")
+_of_text = partial(scalar, "substring", group=Group.STRING, parameters=("str: the text", *_PLACES))
+_of_bytes = partial(scalar, "substring", group=Group.STRING, parameters=("bytes: the bytes", *_PLACES))
+_substring = partial(
+    partial,
     doc="The part of a text or of bytes from a position on.",
-    parameters=_SUBSTRING_PARAMETERS,
     spark="substring({0}, if({1} < 0, greatest({1}, -length({0})), {1}))",
 )
+_substring_of_length = partial(
+    partial,
+    doc="The part of a text or of bytes from a position on, of a length.",
+    spark="substring({0}, if({1} < 0, greatest({1}, -length({0})), {1}), if({2} < 0, 0, {2}))",
+)
+
+
+@_substring(_of_text)("STRING, INTEGER -> STRING")
+@_substring(_of_bytes)("BYTES, INTEGER -> BYTES")
 def substring(value: Text, position: int) -> Text:
     return value[_start(len(value), position) :]
 
 
-@scalar(
-    "substring",
-    "STRING, INTEGER, INTEGER -> STRING",
-    "BYTES, INTEGER, INTEGER -> BYTES",
-    group=Group.STRING,
-    doc="The part of a text or of bytes from a position on, of a length.",
-    parameters=_SUBSTRING_PARAMETERS,
-    spark="substring({0}, if({1} < 0, greatest({1}, -length({0})), {1}), if({2} < 0, 0, {2}))",
-)
+@_substring_of_length(_of_text)("STRING, INTEGER, INTEGER -> STRING")
+@_substring_of_length(_of_bytes)("BYTES, INTEGER, INTEGER -> BYTES")
 def substring_of_length(value: Text, position: int, length: int) -> Text:
     start = _start(len(value), position)
     return value[start : start + max(0, length)]

@@ -19,9 +19,9 @@ def described_function(function: Function | AggregateFunction) -> dict[str, Any]
     return {
         "name": function.name,
         "description": function.description,
-        "author": AUTHOR,
+        "author": "" if function.origin else AUTHOR,
         "version": "",
-        "path": INTERNAL,
+        "path": function.origin or INTERNAL,
         "functions": [_overload(each) for each in function.overloads],
         "type": _kind(function),
     }

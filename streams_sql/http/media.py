@@ -15,6 +15,8 @@ KSQL_JSON: Final = "application/vnd.ksql.v1+json"
 JSON: Final = "application/json"
 DELIMITED: Final = "application/vnd.ksqlapi.delimited.v1"
 
+ARROW: Final = "application/vnd.apache.arrow.stream"
+
 OBJECTS: Final = (KSQL_JSON, JSON)
 """What statements and pages are answered with, the preferred first."""
 

@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from barnabas.kernel.http.errors import HttpError
 from streams_sql.engine.failures import (
+    AssertionFailed,
     Busy,
+    ConnectRefused,
     EngineError,
     NeedsQueryEndpoint,
     NotCaughtUp,
@@ -20,6 +22,7 @@ from streams_sql.engine.failures import (
 )
 from streams_sql.formats.registered import RegistryNotConfigured
 from streams_sql.http.shapes import Shapes
+from streams_sql.language.masking import has_secrets, masked
 from streams_sql.language.problem import SqlProblem, shown
 
 BAD_REQUEST: Final = HTTPStatus.BAD_REQUEST
@@ -30,6 +33,7 @@ CODES_PER_STATUS: Final = 100
 BAD_STATEMENT: Final = 40001
 QUERY_ENDPOINT: Final = 40002
 PUSH_QUERIES_EXCEEDED: Final = 40003
+ASSERTION_FAILED: Final = 41700
 REGISTRY_NOT_CONFIGURED: Final = 42801
 NOT_CAUGHT_UP: Final = 50301
 NOT_READY: Final = 50302
@@ -42,7 +46,7 @@ class StatementError(HttpError):
     def __init__(self, failed: StatementFailed, entities: list[dict[str, Any]]) -> None:
         code = _code(failed.problem)
         super().__init__(code // CODES_PER_STATUS, told(failed.text, failed.problem), code=code)
-        self.members = {"statementText": failed.text, "entities": entities}
+        self.members = {"statementText": masked(failed.text), "entities": entities}
 
 
 class Problems:
@@ -53,6 +57,9 @@ class Problems:
 
     def translate(self, problem: Exception) -> HttpError | None:
         match problem:
+            case StatementFailed(problem=AssertionFailed() | ConnectRefused() as refused):
+                code = _code(refused)
+                return HttpError(code // CODES_PER_STATUS, refused.message, code=code)
             case StatementFailed():
                 return StatementError(problem, self._shapes.entities(problem.done))
             case SqlProblem():
@@ -80,6 +87,10 @@ def _code(problem: SqlProblem) -> int:
             return QUERY_ENDPOINT
         case RegistryNotConfigured():
             return REGISTRY_NOT_CONFIGURED
+        case AssertionFailed():
+            return ASSERTION_FAILED
+        case ConnectRefused(status=status):
+            return status * CODES_PER_STATUS
     return BAD_STATEMENT
 
 
@@ -101,4 +112,4 @@ def told(text: str, problem: SqlProblem) -> str:
     """The message, with the place in the statement and the line with a caret below it."""
     position = problem.position
     place = "" if position is None else f"line {position.line}:{position.column}: "
-    return place + shown(text, problem)
+    return place + (problem.message if has_secrets(text) else shown(text, problem))

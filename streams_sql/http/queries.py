@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Final
 
 from starlette.responses import Response
@@ -10,16 +12,33 @@ from starlette.responses import Response
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from streams_sql.engine.failures import UnknownQuery
+from streams_sql.engine.results import Result
 from streams_sql.http.engine_place import EngineAt
-from streams_sql.http.media import DELIMITED, JSON, KSQL_JSON, accepted
+from streams_sql.http.media import ARROW, DELIMITED, JSON, KSQL_JSON, accepted
 from streams_sql.http.print_answer import PrintAnswer
 from streams_sql.http.problems import Problems
 from streams_sql.http.result_answer import result_answer
-from streams_sql.http.row_forms import MakeForm, RowArrays, RowLines, StreamedRows
+from streams_sql.http.row_forms import FiguredLines, MakeForm, RowArrays, RowForm, RowLines, StreamedRows
 from streams_sql.http.wishes import Wish, json_object, statement_wish, stream_wish, text_member
 
+ARROW_FORM: Final = "streams_sql.http.arrow_rows"
+
+
+def _arrow_rows(result: Result) -> RowForm:
+    from streams_sql.http.arrow_rows import ArrowRows
+
+    return ArrowRows(result)
+
+
 _QUERY_FORMS: Final[dict[str, MakeForm]] = {KSQL_JSON: StreamedRows, JSON: StreamedRows, DELIMITED: RowLines}
-_STREAM_FORMS: Final[dict[str, MakeForm]] = {DELIMITED: RowLines, JSON: RowArrays, KSQL_JSON: StreamedRows}
+_STREAM_FORMS: Final[dict[str, MakeForm]] = {
+    DELIMITED: RowLines,
+    JSON: RowArrays,
+    KSQL_JSON: StreamedRows,
+    ARROW: _arrow_rows,
+}
+FIGURES_HEADER: Final = b"x-barnabas-figures"
+"""With it, lines of rows end with one that has the figures of the query, which other clients would take for a row."""
 
 
 class QueryPages:
@@ -52,4 +71,10 @@ class QueryPages:
         if wish.is_print:
             return PrintAnswer(await engine.print_topic(wish.text, wish.properties, wish.variables))
         result = await engine.query(wish.text, wish.properties, wish.variables)
-        return await result_answer(result, forms[media_type](result), media_type, self._problems)
+        make = forms[media_type]
+        if media_type == ARROW:
+            # Arrow takes its time to load; the others go on meanwhile.
+            await asyncio.to_thread(import_module, ARROW_FORM)
+        if media_type == DELIMITED and request.header(FIGURES_HEADER):
+            make = FiguredLines
+        return await result_answer(result, make(result), media_type, self._problems)

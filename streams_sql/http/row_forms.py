@@ -31,6 +31,10 @@ class RowForm(Protocol):
     def end(self) -> bytes: ...
 
 
+class BrokenOff(Exception):
+    """An answer whose form has no place for what went wrong on the way."""
+
+
 MakeForm: TypeAlias = Callable[[Result], RowForm]
 
 
@@ -61,11 +65,11 @@ class StreamedRows:
         if self._result.kind is ResultKind.PULL:
             return b"]\n"
         message = LIMIT_REACHED if self._result.limit_reached() else QUERY_COMPLETED
-        return orjson.dumps({"finalMessage": message}) + b"]\n"
+        return orjson.dumps({"finalMessage": message, **_figures(self._result)}) + b"]\n"
 
     def kept_objects(self, batch: RowBatch) -> list[bytes]:
         """An object for each row that there is, without what goes between them."""
-        return [_ROW % row for row in self._encode(_kept(batch))]
+        return [_ROW % row for row in self._encode(kept(batch))]
 
     def _objects(self, batch: RowBatch) -> list[bytes]:
         pieces = [_ROW % row for row in self._encode(batch.rows)]
@@ -89,13 +93,21 @@ class RowLines:
 
     def frames(self, batch: RowBatch) -> Sequence[bytes]:
         """There are clients that take what comes at once for one row."""
-        return [row + b"\n" for row in self._encode(_kept(batch))]
+        return [row + b"\n" for row in self._encode(kept(batch))]
 
     def error(self, body: Mapping[str, Any]) -> bytes:
         return orjson.dumps(body) + b"\n"
 
     def end(self) -> bytes:
         return b""
+
+
+class FiguredLines(RowLines):
+    """The same for a client that has asked for the figures of the query: the last line, an object, has them."""
+
+    def end(self) -> bytes:
+        figures = _figures(self._result)
+        return orjson.dumps(figures) + b"\n" if figures else b""
 
 
 class RowArrays:
@@ -109,7 +121,7 @@ class RowArrays:
         return b"[" + _columns(self._result)
 
     def rows(self, batch: RowBatch) -> bytes:
-        return b"".join([b",\n" + row for row in self._encode(_kept(batch))])
+        return b"".join([b",\n" + row for row in self._encode(kept(batch))])
 
     def frames(self, batch: RowBatch) -> Sequence[bytes]:
         return (self.rows(batch),)
@@ -140,7 +152,12 @@ def _notes(result: Result) -> dict[str, Any]:
     return {"notes": result.notes} if result.notes else {}
 
 
-def _kept(batch: RowBatch) -> Sequence[tuple[Any, ...]]:
+def _figures(result: Result) -> dict[str, Any]:
+    """What the query has given and cost, where that is known; clients that do not know the member pass over it."""
+    return {} if result.figures is None else {"figures": result.figures()._asdict()}
+
+
+def kept(batch: RowBatch) -> Sequence[tuple[Any, ...]]:
     if not batch.deleted:
         return batch.rows
     gone = set(batch.deleted)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from streams_sql.engine.changes import Outcome
+from streams_sql.engine.outcome import Outcome
 
 STATUSES_KEPT_MAX: Final = 10_000
 

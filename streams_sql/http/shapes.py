@@ -6,25 +6,35 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from streams_sql.engine.answers import (
+    Answer,
     Answered,
     Changed,
     Done,
+    ErrorsListed,
     FunctionDescribed,
     FunctionsListed,
+    IndexesListed,
+    IndexStatus,
     PropertiesListed,
     PushEnded,
     QueriesListed,
     QueryDescribed,
+    SchemaAsserted,
     SourceDescribed,
     SourcesListed,
     Topic,
+    TopicAsserted,
     TopicsListed,
     TypesListed,
     VariablesListed,
     Warned,
 )
+from streams_sql.engine.error_log import QueryError
+from streams_sql.http.connector_shapes import connector_entity
 from streams_sql.http.function_shapes import described_function, listed_function
+from streams_sql.http.schema_shapes import type_shape
 from streams_sql.http.source_shapes import described_query, described_source, listed_source, push_query, running_query
+from streams_sql.language.masking import masked
 from streams_sql.language.statements import Kind
 
 SUCCESS: Final = "SUCCESS"
@@ -42,19 +52,14 @@ class Shapes:
         return [self._entity(each) for each in answers if not isinstance(each.answer, Done)]
 
     def _entity(self, answered: Answered) -> dict[str, Any]:
-        shape = self._shape(answered)
-        answer = answered.answer
-        warnings = [{"message": text} for text in answer.warnings] if isinstance(answer, Changed) else []
-        return {"@type": shape.pop("@type"), "statementText": answered.statement, **shape, "warnings": warnings}
+        shape = self._shape(answered.answer)
+        warnings = [{"message": text} for text in getattr(answered.answer, "warnings", ())]
+        return {"@type": shape.pop("@type"), "statementText": masked(answered.statement), **shape, "warnings": warnings}
 
-    def _shape(self, answered: Answered) -> dict[str, Any]:
-        match answered.answer:
-            case Changed() as changed:
-                return _status(changed)
-            case Warned(message):
-                return {"@type": "warning_entity", "message": message}
-            case PushEnded(query_id):
-                return {"@type": "terminate_query", "queryId": query_id, "wasTerminated": True}
+    def _shape(self, answer: Answer) -> dict[str, Any]:
+        match answer:
+            case Changed() | Warned() | PushEnded() | TopicAsserted() | SchemaAsserted():
+                return _outcome(answer)
             case SourcesListed() as listed:
                 return _sources(listed)
             case QueriesListed(queries, pushes, described, is_extended):
@@ -65,16 +70,37 @@ class Shapes:
                 return {"@type": "sourceDescription", "sourceDescription": described_source(source)}
             case QueryDescribed() as query:
                 return {"@type": "queryDescription", "queryDescription": self._query(query)}
+            case (
+                TopicsListed()
+                | IndexesListed()
+                | TypesListed()
+                | VariablesListed()
+                | PropertiesListed()
+                | ErrorsListed()
+            ):
+                return _listing(answer)
             case FunctionsListed(functions):
                 return _list("function_names", "functions", map(listed_function, functions))
             case FunctionDescribed(function):
                 return {"@type": "describe_function", **described_function(function)}
-            case TopicsListed() | TypesListed() | VariablesListed() | PropertiesListed() as listed:
-                return _listing(listed)
-        raise AssertionError(f"nothing is known of {answered.answer}")
+        assert not isinstance(answer, Done), "it tells nothing"
+        return connector_entity(answer)
 
     def _query(self, described: QueryDescribed) -> dict[str, Any]:
         return described_query(described, self._host())
+
+
+def _outcome(answer: Changed | Warned | PushEnded | TopicAsserted | SchemaAsserted) -> dict[str, Any]:
+    match answer:
+        case Warned(message):
+            return {"@type": "warning_entity", "message": message}
+        case PushEnded(query_id):
+            return {"@type": "terminate_query", "queryId": query_id, "wasTerminated": True}
+        case TopicAsserted(topic, exists):
+            return {"@type": "assert_topic", "topicName": topic, "exists": exists}
+        case SchemaAsserted(subject, schema_id, exists):
+            return {"@type": "assert_schema", "subject": subject, "id": schema_id, "exists": exists}
+    return _status(answer)
 
 
 def _status(changed: Changed) -> dict[str, Any]:
@@ -94,17 +120,39 @@ def _sources(listed: SourcesListed) -> dict[str, Any]:
     return _list(name, name, map(listed_source, listed.sources))
 
 
-def _listing(listed: TopicsListed | TypesListed | VariablesListed | PropertiesListed) -> dict[str, Any]:
+def _listing(
+    listed: TopicsListed | IndexesListed | TypesListed | VariablesListed | PropertiesListed | ErrorsListed,
+) -> dict[str, Any]:
     match listed:
+        case ErrorsListed(errors, counts):
+            return {"@type": "errors", "errors": list(map(_error, errors)), "counts": counts}
         case TopicsListed(topics, is_extended=True):
             return _list("kafka_topics_extended", "topics", map(_extended_topic, topics))
         case TopicsListed(topics):
             return _list("kafka_topics", "topics", map(_topic, topics))
+        case IndexesListed(indexes):
+            return _list("indexes", "indexes", map(_index, indexes))
         case TypesListed(types):
-            return {"@type": "type_list", "types": types}
+            return {"@type": "type_list", "types": {name: type_shape(type_) for name, type_ in sorted(types.items())}}
         case VariablesListed(variables):
             return _list("variables", "variables", map(_variable, variables.items()))
     return _properties(listed)
+
+
+def _error(error: QueryError) -> dict[str, Any]:
+    """What is not known of it is null."""
+    return {
+        "time": error.time_ms,
+        "queryId": error.query_id,
+        "kind": error.kind,
+        "topic": error.topic or None,
+        "partition": None if error.partition < 0 else error.partition,
+        "offset": None if error.offset < 0 else error.offset,
+        "message": error.message,
+        "part": error.part or None,
+        "record": error.raw,
+        "times": error.times,
+    }
 
 
 def _topic(topic: Topic) -> dict[str, Any]:
@@ -113,6 +161,10 @@ def _topic(topic: Topic) -> dict[str, Any]:
 
 def _extended_topic(topic: Topic) -> dict[str, Any]:
     return {**_topic(topic), "consumerCount": topic.consumers, "consumerGroupCount": topic.groups}
+
+
+def _index(index: IndexStatus) -> dict[str, Any]:
+    return {"name": index.name, "table": index.table, "columns": list(index.columns), "state": index.state}
 
 
 def _variable(variable: tuple[str, str]) -> Mapping[str, str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from streams_sql.engine.answers import PushStatus, QueryDescribed, QueryStatus, SourceDescribed
+from streams_sql.engine.answers import ColumnLineage, PushStatus, QueryDescribed, QueryStatus, SourceDescribed
 from streams_sql.http.schema_shapes import query_fields, source_fields
+from streams_sql.plan.lineage import Origin
 from streams_sql.sources import Source
 
 _STATES: Final = {"STARTING": "RUNNING"}
@@ -74,6 +76,7 @@ def described_source(described: SourceDescribed) -> dict[str, Any]:
         "sourceConstraints": [],
         "clusterStatistics": [],
         "clusterErrorStats": [],
+        **_lineage(described.lineage),
     }
 
 
@@ -91,12 +94,30 @@ def described_query(described: QueryDescribed, host: str) -> dict[str, Any]:
         "overriddenProperties": dict(described.properties),
         "ksqlHostQueryStatus": {} if state is None else {host: state},
         "queryType": described.kind,
-        # When each happened is not told.
-        "queryErrors": [{"timestamp": 0, "errorMessage": text, "type": "UNKNOWN"} for text in described.errors],
+        "queryErrors": [
+            {"timestamp": told.time_ms, "errorMessage": told.text, "type": told.kind} for told in described.errors
+        ],
         "tasksMetadata": [],
         "consumerGroupId": "",
         "state": state,
+        **_lineage(described.lineage),
     }
+
+
+def _lineage(columns: Sequence[ColumnLineage]) -> dict[str, Any]:
+    """No member of ksqlDB's."""
+    if not columns:
+        return {}
+    return {
+        "columnLineage": [
+            {"column": each.column, "sources": _origins(each.sources), "declared": _origins(each.declared)}
+            for each in columns
+        ]
+    }
+
+
+def _origins(origins: Iterable[Origin]) -> list[dict[str, str]]:
+    return [{"source": each.source, "column": each.column} for each in origins]
 
 
 def client_state(state: str) -> str:

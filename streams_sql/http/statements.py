@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
-from streams_sql.engine.answers import Answer, Answered, Changed, SourcesListed
+from streams_sql.engine.answers import Answer, Answered, Changed, SourcesListed, TypesListed
 from streams_sql.engine.failures import Unavailable
 from streams_sql.http.engine_place import EngineAt
 from streams_sql.http.forwarding import Forwarder
@@ -71,7 +71,9 @@ class StatementPages:
 
         async def act() -> Response:
             engine = self._engine()
-            answers = await engine.execute("TERMINATE ALL; SHOW STREAMS; SHOW TABLES;", {}, {})
+            answers = await engine.execute("TERMINATE ALL; SHOW STREAMS; SHOW TABLES; SHOW TYPES;", {}, {})
+            for name in [name for each in answers for name in _types(each.answer)]:
+                await engine.execute(f"DROP TYPE IF EXISTS {quoted(name)};", {}, {})
             for source in [source for each in answers for source in _sources(each.answer)]:
                 answers = await engine.execute(_drop(source, topics), {}, {})
             return json_answer(self._shapes.entities([_terminated(answers)]), media_type=media_type)
@@ -132,6 +134,10 @@ def _drop(source: Source, patterns: Sequence[Any]) -> str:
 
 def _sources(answer: Answer) -> Sequence[Source]:
     return answer.sources if isinstance(answer, SourcesListed) else ()
+
+
+def _types(answer: Answer) -> Collection[str]:
+    return answer.types if isinstance(answer, TypesListed) else ()
 
 
 def _terminated(last: Sequence[Answered]) -> Answered:

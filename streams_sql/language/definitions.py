@@ -1,35 +1,70 @@
-"""CREATE, INSERT and DROP."""
+"""CREATE, ALTER, INSERT and DROP of streams, tables and types."""
 
 from __future__ import annotations
 
-from streams_sql.language.expressions import Literal
+from streams_sql.language.connectors import read_create_connector, read_drop_connector
+from streams_sql.language.expressions import Expression, Literal
+from streams_sql.language.function_statements import CreateFunction, DropFunction
+from streams_sql.language.functions import read_create_function, read_drop_function
+from streams_sql.language.outward_statements import (
+    CreateConnector,
+    DropConnector,
+)
 from streams_sql.language.queries import read_query
 from streams_sql.language.reader import Reader
 from streams_sql.language.statements import (
+    AlterSource,
+    AlterSystem,
     ColumnDefinition,
     ColumnRole,
     CreateAsSelect,
     CreateSource,
+    CreateType,
     DropSource,
+    DropType,
     InsertSelect,
     InsertValues,
     Kind,
     Properties,
 )
-from streams_sql.language.type_names import read_type
+from streams_sql.language.table_changes import read_create_index, read_drop_index
+from streams_sql.language.table_statements import CreateIndex, DropIndex
+from streams_sql.language.type_names import TYPE_NAMES, read_type
 from streams_sql.sql_types import quoted
 
 
-def read_create(reader: Reader) -> CreateSource | CreateAsSelect:
+def read_create(
+    reader: Reader,
+) -> CreateSource | CreateAsSelect | CreateType | CreateIndex | CreateConnector | CreateFunction:
     reader.expect("CREATE")
-    reader.refuse("CREATE", "TYPE", "SOURCE CONNECTOR", "SINK CONNECTOR", "INDEX", "FUNCTION")
+    if (function := read_create_function(reader)) is not None:
+        return function
+    if reader.accept("INDEX"):
+        return read_create_index(reader)
+    if reader.accept("TYPE"):
+        return _read_type_definition(reader)
+    connector = read_create_connector(reader)
+    return _read_create_source(reader) if connector is None else connector
+
+
+def _read_type_definition(reader: Reader) -> CreateType:
+    if_not_exists = reader.accept("IF", "NOT", "EXISTS")
+    position = reader.position
+    name = reader.name()
+    if name in TYPE_NAMES:
+        raise reader.problem(f"{name} is a type of the language: choose another name.", position)
+    reader.expect("AS")
+    return CreateType(name, read_type(reader), if_not_exists, position)
+
+
+def _read_create_source(reader: Reader) -> CreateSource | CreateAsSelect:
     or_replace = reader.accept("OR", "REPLACE")
     is_source = reader.accept("SOURCE")
     kind = Kind(reader.expect_one_of(*Kind.__members__))
     if_not_exists = reader.accept("IF", "NOT", "EXISTS")
     name = reader.source_name()
     columns = tuple(reader.in_parentheses(lambda: _read_column(reader, kind))) if reader.is_next("(") else ()
-    properties = _read_properties(reader)
+    properties = read_properties(reader)
     if columns or is_source or not reader.accept("AS"):
         return CreateSource(kind, name, columns, properties, or_replace, if_not_exists, is_source)
     query = read_query(reader)
@@ -42,14 +77,14 @@ def read_create(reader: Reader) -> CreateSource | CreateAsSelect:
 
 def _read_column(reader: Reader, kind: Kind) -> ColumnDefinition:
     position = reader.position
-    name = reader.name()
+    name, written = reader.name(), reader.last_text
     type_name = read_type(reader)
     role, header = _read_role(reader)
     foreign = ColumnRole.KEY if kind is Kind.TABLE else ColumnRole.PRIMARY_KEY
     if role is foreign:
         right = "'PRIMARY KEY' for tables" if kind is Kind.TABLE else "'KEY' for streams"
         raise reader.problem(f"Column {quoted(name)} is a '{role.value}' column: please use {right}.", position)
-    return ColumnDefinition(name, type_name, role, header, position)
+    return ColumnDefinition(name, type_name, role, header, position, written)
 
 
 def _read_role(reader: Reader) -> tuple[ColumnRole, str | None]:
@@ -69,7 +104,7 @@ def _read_role(reader: Reader) -> tuple[ColumnRole, str | None]:
     return ColumnRole.VALUE, None
 
 
-def _read_properties(reader: Reader) -> Properties:
+def read_properties(reader: Reader) -> Properties:
     """WITH (NAME = literal, …), if there is one."""
     properties: dict[str, Literal] = {}
 
@@ -92,18 +127,53 @@ def read_insert(reader: Reader) -> InsertSelect | InsertValues:
     target = reader.source_name()
     columns = tuple(reader.in_parentheses(reader.name)) if reader.is_next("(") else ()
     if not columns:
-        properties = _read_properties(reader)
-        if properties or reader.is_next("SELECT"):
+        is_query = reader.word() == "WITH" and reader.word(ahead=1) != "("
+        properties = {} if is_query else read_properties(reader)
+        if is_query or properties or reader.is_next("SELECT"):
             return InsertSelect(target, read_query(reader), properties, position)
-    reader.expect("VALUES", "(")
+    reader.expect("VALUES")
+    return InsertValues(target, columns, tuple(reader.listed(lambda: _read_row(reader))), position)
+
+
+def _read_row(reader: Reader) -> tuple[Expression, ...]:
+    reader.expect("(")
     values = () if reader.is_next(")") else tuple(reader.listed(reader.value))
     reader.expect(")")
-    return InsertValues(target, columns, values, position)
+    return values
 
 
-def read_drop(reader: Reader) -> DropSource:
+def read_alter(reader: Reader) -> AlterSource | AlterSystem:
+    reader.expect("ALTER")
+    if reader.accept("SYSTEM"):
+        name = reader.string()
+        reader.expect("=")
+        return AlterSystem(name, reader.string())
+    kind = Kind(reader.expect_one_of(*Kind.__members__))
+    position = reader.position
+    name = reader.source_name()
+    return AlterSource(kind, name, tuple(reader.listed(lambda: _read_added(reader))), position)
+
+
+def _read_added(reader: Reader) -> ColumnDefinition:
+    reader.expect("ADD")
+    reader.accept("COLUMN")
+    position = reader.position
+    name, written = reader.name(), reader.last_text
+    return ColumnDefinition(name, read_type(reader), position=position, written=written)
+
+
+def read_drop(reader: Reader) -> DropSource | DropType | DropIndex | DropConnector | DropFunction:
     reader.expect("DROP")
-    reader.refuse("DROP", "TYPE", "CONNECTOR", "INDEX", "FUNCTION")
+    if (function := read_drop_function(reader)) is not None:
+        return function
+    if reader.accept("INDEX"):
+        return read_drop_index(reader)
+    if reader.accept("TYPE"):
+        is_lenient = reader.accept("IF", "EXISTS")
+        position = reader.position
+        return DropType(reader.name(), is_lenient, position)
+    if reader.accept("CONNECTOR"):
+        return read_drop_connector(reader)
     kind = Kind(reader.expect_one_of(*Kind.__members__))
     if_exists = reader.accept("IF", "EXISTS")
     position = reader.position

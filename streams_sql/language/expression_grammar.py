@@ -133,6 +133,9 @@ class ExpressionGrammar(TokenReader):
                 return self.nested(self._parse_paren)
         if self.word() == "CASE":
             return self.nested(self._parse_case)
+        if self.word() == "EXISTS" and self.word(ahead=1) == "(":
+            self._advance()
+            self._refuse_subquery()
         if self.word() == "CAST":
             return self.nested(lambda: self._parse_cast(strict=True))
         raise self.missing(EXPRESSION)
@@ -207,7 +210,9 @@ class ExpressionGrammar(TokenReader):
     def _refuse_subquery(self) -> None:
         if self.word(ahead=1) in ("SELECT", "WITH"):
             self._advance()
-            raise self.not_supported("A query inside of another one")
+            raise self.problem(
+                "A query cannot stand for a value, nor for a list of them: put it into FROM, and JOIN with its rows."
+            )
 
     # -- what has words or brackets of its own ----------------------------------------------------
 

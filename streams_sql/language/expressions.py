@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TypeAlias
 
+from streams_sql.functions.declaration import AggregateFunction, Function
 from streams_sql.language.problem import Position
 from streams_sql.sql_types import SqlType, quoted
 
@@ -116,11 +117,12 @@ class Case(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall(_Placed):
-    """`COUNT(*)` has no arguments, and is_star."""
+    """`COUNT(*)` has no arguments, and is_star. `made` is the function where CREATE FUNCTION has made it."""
 
     name: str
     arguments: tuple[Expression, ...]
     is_star: bool = False
+    made: Function | AggregateFunction | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

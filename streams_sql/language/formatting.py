@@ -34,9 +34,14 @@ _PLAIN_NAME: Final = re.compile(r"[A-Z_][A-Z0-9_@]*", re.ASCII)
 _NO_NAMES: Final[Mapping[str, str]] = {}
 
 
+def is_plain(name: str) -> bool:
+    """Whether it needs no quotes."""
+    return _PLAIN_NAME.fullmatch(name) is not None and name not in RESERVED_WORDS
+
+
 def format_name(name: str) -> str:
     """Quoted only if it must be."""
-    return name if _PLAIN_NAME.fullmatch(name) and name not in RESERVED_WORDS else quoted(name)
+    return name if is_plain(name) else quoted(name)
 
 
 def format_expression(expression: Expression, names: Mapping[str, str] = _NO_NAMES) -> str:

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from streams_sql.language.connectors import read_show_connectors
+from streams_sql.language.outward_statements import (
+    DescribeConnector,
+    ShowConnectorPlugins,
+    ShowConnectors,
+)
 from streams_sql.language.reader import Reader
 from streams_sql.language.statements import (
     ChangeQuery,
@@ -17,6 +23,7 @@ from streams_sql.language.statements import (
     QueryAction,
     SetProperty,
     Show,
+    ShowErrors,
     UndefineVariable,
     UnsetProperty,
 )
@@ -24,18 +31,23 @@ from streams_sql.language.statements import (
 _EXTENDABLE: Final = frozenset({Listed.TOPICS, Listed.ALL_TOPICS, Listed.STREAMS, Listed.TABLES, Listed.QUERIES})
 
 
-def read_show(reader: Reader) -> Show:
+def read_show(reader: Reader) -> Show | ShowErrors | ShowConnectors | ShowConnectorPlugins:
     reader.expect_one_of("SHOW", "LIST")
-    reader.refuse("SHOW", "CONNECTORS", "SOURCE CONNECTORS", "SINK CONNECTORS", "CONNECTOR PLUGINS", "ERRORS")
+    if (connectors := read_show_connectors(reader)) is not None:
+        return connectors
+    if reader.accept("ERRORS"):
+        query_id = reader.written_word() if reader.accept_one_of("FOR", "OF") else None
+        return ShowErrors(query_id, reader.integer("LIMIT") if reader.accept("LIMIT") else None)
     listed = next((listed for listed in Listed if reader.accept(*listed.value.split())), None)
     if listed is None:
         raise reader.unexpected()
     return Show(listed, listed in _EXTENDABLE and reader.accept("EXTENDED"))
 
 
-def read_describe(reader: Reader) -> DescribeSource | DescribeSources | DescribeFunction:
+def read_describe(reader: Reader) -> DescribeSource | DescribeSources | DescribeFunction | DescribeConnector:
     reader.expect("DESCRIBE")
-    reader.refuse("DESCRIBE", "CONNECTOR")
+    if reader.accept("CONNECTOR"):
+        return DescribeConnector(reader.name())
     for kind in Kind:
         if reader.accept(f"{kind.value}S"):
             return DescribeSources(kind, reader.accept("EXTENDED"))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from streams_sql.language.definitions import read_create, read_drop, read_insert
+from streams_sql.language.assertions import read_assert
+from streams_sql.language.conversion import MadeFunctions
+from streams_sql.language.definitions import read_alter, read_create, read_drop, read_insert
+from streams_sql.language.functions import INLINE
 from streams_sql.language.inquiries import (
     read_change,
     read_define,
@@ -21,29 +24,46 @@ from streams_sql.language.inquiries import (
 from streams_sql.language.problem import Lines, SyntaxProblem
 from streams_sql.language.queries import read_query
 from streams_sql.language.reader import Reader
-from streams_sql.language.splitting import COMMENT, QUOTED, split_statements
+from streams_sql.language.splitting import CODE, CODE_MARK, COMMENT, QUOTED, STRING_OR_NAME, split_statements
 from streams_sql.language.statements import Explain, Statement
+from streams_sql.language.table_changes import read_delete
+from streams_sql.sql_types import SqlType
 
 STATEMENT_CHARACTERS_MAX: Final = 1_000_000
 BARE_CHARACTERS_MAX: Final = 100_000
 """Outside of strings, quoted names and comments: words cost far more time than what is in quotes."""
 
+QUOTE: Final = "'"
+_CODE: Final = re.compile(rf"{STRING_OR_NAME}|{COMMENT}|{CODE}", re.DOTALL)
 _NOT_BARE: Final = re.compile(f"{QUOTED}|{COMMENT}", re.DOTALL)
 _BRACE: Final = re.compile(rf"{QUOTED}|{COMMENT}|(?P<brace>\$?\{{[^}}\s]*\}}?)", re.DOTALL)
-_LATER: Final = frozenset({"ALTER", "ASSERT", "DELETE", "RUN"})
+_LATER: Final = frozenset({"RUN"})
 
 
-def parse_statement(text: str) -> Statement:
-    """The one statement of this text; the semicolon may be left out."""
+def parse_statement(
+    text: str, types: Mapping[str, SqlType] | None = None, functions: MadeFunctions | None = None
+) -> Statement:
+    """The one statement of this text; the semicolon may be left out. `types` and `functions` are those that statements have made."""
+    text = _with_code_as_string(text)
     _refuse_giants(text)
     count = len(split_statements(text))
     if count != 1:
         raise SyntaxProblem(f"Exactly one statement is expected, but there are {count}.")
     _refuse_braces(text)
-    reader = Reader(text)
-    statement = _read_statement(reader)
+    reader = Reader(text, types, functions)
+    statement = read_statement(reader)
     reader.finish()
     return statement
+
+
+def _with_code_as_string(text: str) -> str:
+    """`$$ … $$` as a string, which may have quotes in it."""
+
+    def written(piece: re.Match[str]) -> str:
+        code = piece["code"]
+        return piece[0] if code is None else f"{INLINE} '{code.replace(QUOTE, QUOTE * 2)}'"
+
+    return _CODE.sub(written, text) if CODE_MARK in text else text
 
 
 def _refuse_giants(text: str) -> None:
@@ -62,7 +82,8 @@ def _refuse_braces(text: str) -> None:
         raise SyntaxProblem(f"Unexpected '{brace['brace']}'.", Lines(text).position(brace.start(), len(brace["brace"])))
 
 
-def _read_statement(reader: Reader) -> Statement:
+def read_statement(reader: Reader) -> Statement:
+    """Whatever it is. What follows it is not looked at."""
     word = reader.word()
     if word in _LATER:
         raise reader.not_supported(word)
@@ -83,7 +104,7 @@ def _unknown(reader: Reader, word: str) -> SyntaxProblem:
 def _read_explain(reader: Reader) -> Explain:
     reader.expect("EXPLAIN")
     if reader.word() in _STATEMENTS and not reader.is_last:
-        return Explain(statement=reader.nested(lambda: _read_statement(reader)))
+        return Explain(statement=reader.nested(lambda: read_statement(reader)))
     return Explain(query_id=reader.name())
 
 
@@ -93,6 +114,9 @@ _STATEMENTS: Final[dict[str, Callable[[Reader], Statement]]] = {
     "CREATE": read_create,
     "INSERT": read_insert,
     "DROP": read_drop,
+    "DELETE": read_delete,
+    "ALTER": read_alter,
+    "ASSERT": read_assert,
     "SHOW": read_show,
     "LIST": read_show,
     "DESCRIBE": read_describe,

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from streams_sql.language.conversion import Conversion
+from streams_sql.language.conversion import Conversion, MadeFunctions
 from streams_sql.language.dialect import RESERVED
 from streams_sql.language.expression_grammar import ExpressionGrammar
 from streams_sql.language.expressions import Expression, Literal
 from streams_sql.language.statements import SelectAll, SelectColumn, SelectItem
+from streams_sql.sql_types import SqlType
 
 _PRIMARIES: Final = (exp.Column, exp.Dot, exp.Bracket, exp.Anonymous, exp.Paren, exp.Struct, exp.Cast, exp.Case)
 """What may stand before ->*."""
 
-_LATER: Final = ("UNION ALL", "UNION SELECT", "INTERSECT SELECT", "EXCEPT SELECT", "ORDER BY", "OVER (")
+_LATER: Final = ("UNION SELECT", "UNION DISTINCT", "INTERSECT SELECT", "EXCEPT SELECT", "OVER (")
 
 
 class Reader(ExpressionGrammar):
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self._conversion = Conversion(self.lines)
+    """`types` and `functions` are those that statements have made."""
+
+    def __init__(
+        self, text: str, types: Mapping[str, SqlType] | None = None, functions: MadeFunctions | None = None
+    ) -> None:
+        super().__init__(text, types or {})
+        self._conversion = Conversion(self.lines, functions or {})
 
     def condition(self) -> Expression:
         """Any expression."""
@@ -61,18 +67,39 @@ class Reader(ExpressionGrammar):
         node = self._parse_disjunction()
         if isinstance(node, _PRIMARIES) and self.accept("->", "*"):
             return SelectAll(struct=self._conversion.expression(node), position=position)
-        return SelectColumn(self._conversion.expression(node), self._alias())
+        return SelectColumn(self._conversion.expression(node), self._alias(), self.last_text)
 
     def _alias(self) -> str | None:
         return self.name() if self.accept("AS") or self._has_bare_alias() else None
 
     def source_alias(self) -> str | None:
+        if self.range_word() is not None:
+            return None
         return self.source_name() if self.accept("AS") or self._has_bare_alias() else None
+
+    def range_word(self) -> str | None:
+        """The next word, if it begins a part of a range. None of them is reserved but BETWEEN: what follows tells that they are no names."""
+        word, following = self.word(), self.word(ahead=1)
+        is_number = bool(self._next) and self._next.token_type is TokenType.NUMBER
+        match word:
+            case "BETWEEN":
+                return word
+            case "AS":
+                return word if following == "OF" and self.word(ahead=2) == "TIMESTAMP" else None
+            case "SINCE":
+                return word if is_number or following in ("OFFSET", "TIMESTAMP", "BEGINNING") else None
+            case "UNTIL":
+                return word if is_number or following in ("OFFSET", "TIMESTAMP") else None
+            case "PARTITION" | "TAIL":
+                return word if is_number else None
+        return None
 
     def _has_bare_alias(self) -> bool:
         """Some words that begin a clause are not reserved: what follows tells whether they do."""
         self.refuse("", *_LATER)
-        if self.word() == "PARTITION" and self.word(ahead=1) == "BY":
+        if (self.word(), self.word(ahead=1)) in (("PARTITION", "BY"), ("ORDER", "BY"), ("UNION", "ALL")):
+            return False
+        if self.word() == "OFFSET" and self._next.token_type is TokenType.NUMBER:
             return False
         if self.word() == "EMIT" and self._next.token_type not in (RESERVED, TokenType.COMMA):
             return False

@@ -7,12 +7,17 @@ from typing import Final
 
 from streams_sql.language.problem import Lines, SyntaxProblem
 
-QUOTED: Final = r"""'[^']*(?:''[^']*)*'|"[^"]*(?:""[^"]*)*"|`[^`]*(?:``[^`]*)*`"""
+STRING_OR_NAME: Final = r"""'[^']*(?:''[^']*)*'|"[^"]*(?:""[^"]*)*"|`[^`]*(?:``[^`]*)*`"""
+CODE_MARK: Final = "$$"
+CODE: Final = r"\$\$(?P<code>.*?)\$\$"
+"""Python, of CREATE FUNCTION."""
+QUOTED: Final = STRING_OR_NAME + r"|\$\$.*?\$\$"
 COMMENT: Final = r"--[^\r\n]*|/\*.*?\*/"
 
-_OPENINGS: Final = {"'": "string", '"': "quoted name", "`": "quoted name", "/*": "comment"}
+_OPENINGS: Final = {"'": "string", '"': "quoted name", "`": "quoted name", "/*": "comment", CODE_MARK: "text"}
 _PIECE: Final = re.compile(
-    rf"(?P<blank>\s+|{COMMENT})|(?P<quoted>{QUOTED})|(?P<open>['\"`]|/\*)|(?P<end>;)|[^\s'\"`;/-]+|[/-]", re.DOTALL
+    rf"(?P<blank>\s+|{COMMENT})|(?P<quoted>{QUOTED})|(?P<open>['\"`]|/\*|\$\$)|(?P<end>;)|[^\s'\"`;/$-]+|[/$-]",
+    re.DOTALL,
 )
 
 

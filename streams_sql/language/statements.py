@@ -8,7 +8,18 @@ from enum import Enum
 from typing import TypeAlias
 
 from streams_sql.language.expressions import Expression, Literal, TypeName
+from streams_sql.language.function_statements import CreateFunction, DropFunction
+from streams_sql.language.outward_statements import (
+    AssertSchema,
+    AssertTopic,
+    CreateConnector,
+    DescribeConnector,
+    DropConnector,
+    ShowConnectorPlugins,
+    ShowConnectors,
+)
 from streams_sql.language.problem import Position
+from streams_sql.language.table_statements import CreateIndex, DeleteRows, DropIndex
 
 Properties: TypeAlias = Mapping[str, Literal]
 """WITH (NAME = literal, …): names in upper case."""
@@ -35,6 +46,8 @@ class ColumnDefinition:
     role: ColumnRole = ColumnRole.VALUE
     header: str | None = None
     position: Position | None = field(default=None, compare=False)
+    written: str | None = field(default=None, compare=False, repr=False)
+    """The name as it was written."""
 
 
 # -- queries --------------------------------------------------------------------------------------
@@ -42,8 +55,11 @@ class ColumnDefinition:
 
 @dataclass(frozen=True, slots=True)
 class SelectColumn:
+    """`written` is the last word of it: its name, if it has one, as it was written."""
+
     expression: Expression
     alias: str | None = None
+    written: str | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +93,65 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
+class AtOffset:
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class AtTime:
+    """A time as it was written: a text, or a number of milliseconds since 1970. `is_behind`: the next millisecond."""
+
+    text: str
+    is_number: bool = False
+    is_behind: bool = False
+    position: Position | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ago:
+    """So many milliseconds before the query begins."""
+
+    span_ms: int
+
+
+Point: TypeAlias = AtOffset | AtTime | Ago
+"""A place in each partition of a topic."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRange:
+    """Which records of a topic are meant: those of some partitions (none named: of all), from `since` on, up to but not including `until`,
+    and of these the last `tail`."""
+
+    partitions: tuple[int, ...] = ()
+    since: Point | None = None
+    until: Point | None = None
+    tail: int | None = None
+    position: Position | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class UnionAll:
+    """The rows of all these queries."""
+
+    queries: tuple[Query, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Relation:
-    """A source by its name; `alias` is the name itself where none is given."""
+    """A source by its name, or what a query in its place gives; `alias` is the name itself where none is given. `is_topic`: TOPIC('name'),
+    which is no stream or table whatever it is called. `written` is a name that was not quoted as it was written, since topics are not upper
+    case by themselves. `reads` are the places where something is read in a query, `depth` its levels of queries."""
 
     name: str
     alias: str
     position: Position | None = field(default=None, compare=False)
+    is_topic: bool = False
+    range: TopicRange | None = None
+    written: str | None = field(default=None, compare=False)
+    query: Query | UnionAll | None = None
+    reads: int = field(default=1, compare=False)
+    depth: int = field(default=0, compare=False)
 
 
 class JoinKind(Enum):
@@ -114,7 +183,18 @@ class Emit(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Sorting:
+    """An expression of ORDER BY. Without NULLS FIRST or LAST, NULL is less than every value."""
+
+    expression: Expression
+    is_descending: bool = False
+    has_nulls_first: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
+    """`order_by`, `is_distinct` and `offset` need rows that come to an end: queries with EMIT, and those that run on, have none."""
+
     select: tuple[SelectItem, ...]
     source: Relation
     joins: tuple[Join, ...] = ()
@@ -125,6 +205,11 @@ class Query:
     having: Expression | None = None
     emit: Emit | None = None
     limit: int | None = None
+    is_distinct: bool = False
+    order_by: tuple[Sorting, ...] = ()
+    offset: int | None = None
+    common: tuple[Relation, ...] = ()
+    """WITH …: they stand in `source` and `joins` already, where they are used."""
 
 
 # -- statements that change the catalogue ---------------------------------------------------------
@@ -164,9 +249,11 @@ class InsertSelect:
 
 @dataclass(frozen=True, slots=True)
 class InsertValues:
+    """`rows` has one tuple for each record."""
+
     target: str
     columns: tuple[str, ...]
-    values: tuple[Expression, ...]
+    rows: tuple[tuple[Expression, ...], ...]
     position: Position | None = field(default=None, compare=False)
     """Of the target's name."""
 
@@ -179,6 +266,44 @@ class DropSource:
     delete_topic: bool = False
     position: Position | None = field(default=None, compare=False)
     """Of the name."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreateType:
+    """A name for a type, which statements behind it may use."""
+
+    name: str
+    type: TypeName
+    if_not_exists: bool = False
+    position: Position | None = field(default=None, compare=False)
+    """Of the name."""
+
+
+@dataclass(frozen=True, slots=True)
+class DropType:
+    name: str
+    if_exists: bool = False
+    position: Position | None = field(default=None, compare=False)
+    """Of the name."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlterSource:
+    """ALTER STREAM|TABLE: columns that are added behind those of the value."""
+
+    kind: Kind
+    name: str
+    columns: tuple[ColumnDefinition, ...]
+    position: Position | None = field(default=None, compare=False)
+    """Of the name."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlterSystem:
+    """A property of all sessions from now on."""
+
+    name: str
+    value: str
 
 
 class QueryAction(Enum):
@@ -208,6 +333,7 @@ class Listed(Enum):
     TYPES = "TYPES"
     VARIABLES = "VARIABLES"
     QUERIES = "QUERIES"
+    INDEXES = "INDEXES"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +342,14 @@ class Show:
 
     listed: Listed
     is_extended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShowErrors:
+    """SHOW ERRORS [FOR query] [LIMIT n]."""
+
+    query_id: str | None = None
+    limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,8 +419,25 @@ Statement: TypeAlias = (
     | InsertSelect
     | InsertValues
     | DropSource
+    | CreateIndex
+    | DropIndex
+    | DeleteRows
+    | CreateType
+    | DropType
+    | AlterSource
+    | AlterSystem
+    | CreateFunction
+    | DropFunction
     | ChangeQuery
+    | CreateConnector
+    | DropConnector
+    | DescribeConnector
+    | ShowConnectors
+    | ShowConnectorPlugins
+    | AssertTopic
+    | AssertSchema
     | Show
+    | ShowErrors
     | DescribeSource
     | DescribeSources
     | DescribeFunction

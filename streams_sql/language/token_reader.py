@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, NoReturn, TypeVar
 
 from sqlglot.parser import Parser
@@ -12,6 +12,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from streams_sql.language.dialect import RESERVED, StreamsSql
 from streams_sql.language.problem import Lines, Position, SyntaxProblem, shortened
+from streams_sql.sql_types import SqlType
 
 INTEGER_MAX: Final = 2**63 - 1
 """Of a BIGINT."""
@@ -25,11 +26,13 @@ NESTING_MAX: Final = 40
 NAME: Final = "a name"
 EXPRESSION: Final = "an expression"
 STRING: Final = "a string"
+TYPE: Final = "a type"
 
 _WORD: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_@]*", re.ASCII)
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*", re.ASCII)
 _NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]*)?([Ee][+-]?[0-9]+)?", re.ASCII)
 _SOURCE_NAME: Final = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+_TOPIC_NAME: Final = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 _QUOTING: Final = frozenset({TokenType.STRING, TokenType.IDENTIFIER})
 _SIMILARITY_MIN: Final = 0.6
 _MISSPELT_CHARACTERS_MIN: Final = 3
@@ -47,10 +50,13 @@ def bigint(digits: str) -> int | None:
 
 
 class TokenReader(Parser):
-    def __init__(self, text: str) -> None:
+    """`types` are those that statements may name beside the language's own."""
+
+    def __init__(self, text: str, types: Mapping[str, SqlType]) -> None:
         dialect = StreamsSql()
         super().__init__(dialect=dialect)
         self.sql = text
+        self.types = types
         self.lines = Lines(text)
         self._tokens = dialect.tokenize(text)
         self._tokens_size = len(self._tokens)
@@ -91,6 +97,11 @@ class TokenReader(Parser):
     @property
     def last_position(self) -> Position:
         return self._position(self._prev)
+
+    @property
+    def last_text(self) -> str:
+        """The word before, as it was written."""
+        return str(self._prev.text)
 
     def _position(self, token: Token) -> Position:
         return self.lines.position(token.start, token.end - token.start + 1)
@@ -166,6 +177,22 @@ class TokenReader(Parser):
             )
         return name
 
+    def relation_name(self) -> tuple[str, str | None]:
+        """Of what a query reads: a stream, a table or a topic; and the word as it was written, if it was not quoted."""
+        position = self.position
+        is_quoted = self._curr.token_type is TokenType.IDENTIFIER
+        name = self.name()
+        written = self._prev.text
+        if not (_TOPIC_NAME if is_quoted else _SOURCE_NAME).fullmatch(name):
+            raise self.problem(
+                f"Illegal argument at {position.line}:{position.column}. Source names may only contain alphanumeric values, "
+                f"'_' or '-', and those of topics '.'. Got: '{shortened(name)}'",
+                position,
+            )
+        if not is_quoted and self._curr.token_type is TokenType.DOT:
+            raise self.problem(f"Quote the name of a topic that has a '.': `{written}.…`.", position)
+        return name, None if is_quoted else written
+
     def written_word(self) -> str:
         """A name in the case in which it was written."""
         if not self._match_set((TokenType.VAR, TokenType.IDENTIFIER)):
@@ -240,6 +267,12 @@ class TokenReader(Parser):
             self._missed_at = self._index
             self._missed = []
         self._missed.append(what)
+
+    def missed_at_end(self) -> list[tuple[str, ...]] | None:
+        """What was looked for behind the last word, each a word or several; None where reading has not come so far."""
+        if self._curr:
+            return None
+        return list(dict.fromkeys(self._missed)) if self._missed_at == self._index else []
 
     def missing(self, what: str) -> SyntaxProblem:
         self._miss(what)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Final, cast
 
 from streams_sql.language.expressions import CustomType, TypeName
-from streams_sql.language.token_reader import TokenReader
+from streams_sql.language.token_reader import TYPE, TokenReader
 from streams_sql.sql_types import Array, Base, Decimal, Field, Map, SqlType, Struct
 
 _NAMES: Final = {**{base.value: base for base in Base}, "INT": Base.INTEGER, "VARCHAR": Base.STRING}
+
+TYPE_NAMES: Final = frozenset({*_NAMES, "ARRAY", "MAP", "STRUCT", "DECIMAL"})
+"""No other type may have one of these."""
 
 
 def read_type(reader: TokenReader) -> TypeName:
@@ -40,12 +43,14 @@ def _read_named(reader: TokenReader) -> TypeName:
     position = reader.position
     name = reader.accept_name()
     if name is None:
-        raise reader.missing("a type")
+        raise reader.missing(TYPE)
     base = _NAMES.get(name)
     if reader.accept("("):
         reader.listed(lambda: _read_parameter(reader))
         reader.expect(")")
-    return CustomType(name, position=position) if base is None else base
+    if base is None:
+        return reader.types.get(name, CustomType(name, position=position))
+    return base
 
 
 def _read_parameter(reader: TokenReader) -> None:
@@ -66,18 +71,19 @@ def _read_decimal(reader: TokenReader) -> Decimal:
 def _read_struct(reader: TokenReader) -> Struct:
     if reader.accept(">"):
         return Struct(())
-    fields: dict[str, SqlType] = {}
+    fields: dict[str, Field] = {}
 
     def read_field() -> None:
         position = reader.position
         name = reader.name()
         if name in fields:
             raise reader.problem(f"Duplicate field names found in STRUCT: {name}", position)
-        fields[name] = _read_part(reader)
+        written = reader.last_text
+        fields[name] = Field(name, _read_part(reader), written)
 
     reader.listed(read_field)
     reader.expect(">")
-    return Struct(tuple(Field(name, part) for name, part in fields.items()))
+    return Struct(tuple(fields.values()))
 
 
 def _read_part(reader: TokenReader) -> SqlType:

@@ -123,6 +123,13 @@ class TimedKeyed(Keyed):
         self._watch_size(len(rows))
         return out
 
+    def finish(self) -> list[Any]:
+        """What is to be told when no row comes any more: all time has passed."""
+        out: list[Any] = []
+        self._clock.now = NEVER - 1
+        self._expire(out)
+        return out
+
     def restore(self, part: Part) -> None:
         super().restore(part)
         for key, state in part.states.items():

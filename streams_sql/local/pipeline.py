@@ -26,6 +26,7 @@ from streams_sql.plan.nodes import (
     Rekey,
     StreamJoin,
     TableJoin,
+    UnionAll,
 )
 from streams_sql.plan.pipeline import Row, compile_steps
 from streams_sql.processors.aggregation import Aggregation
@@ -71,6 +72,7 @@ class Pipeline:
         building = _Building(on_error, entries_max)
         self.leaves = building.leaves(node, with_old=False)
         self.keyed = building.keyed
+        self._places = building.places
         self.has_one_key = building.key_kinds == 1
 
     @property
@@ -85,6 +87,14 @@ class Pipeline:
         """What comes of rows of `reads[place]`. Rows of a topic that stands there more than once must come one by one."""
         return self.feed_prepared(place, _run(self.leaves[place].before, rows))
 
+    def finish(self) -> list[Row]:
+        """What comes of there being no more rows: those that have waited for a partner are told to have none."""
+        found: list[Row] = []
+        for keyed, leaf, index in self._places:
+            if isinstance(keyed, TimedKeyed):
+                found += _run(leaf.steps[index + 1 :], keyed.finish())
+        return found
+
     def feed_prepared(self, place: int, rows: list[Row]) -> list[Row]:
         """The same for rows that have been through the operators which stand apart."""
         return _run(self.leaves[place].steps, rows)
@@ -97,9 +107,12 @@ class _Building:
         self._on_error = on_error
         self._entries_max = entries_max
         self.keyed: list[Keyed] = []
+        self.places: list[tuple[Keyed, Leaf, int]] = []
+        """One of the leaves whose rows go through each of them, and at which of its steps."""
         self.key_kinds = 0
 
-    def leaves(self, node: Node, with_old: bool) -> list[Leaf]:
+    def leaves(self, node: Node, with_old: bool, with_initial: bool = False) -> list[Leaf]:
+        """`with_initial`: of a group's first change, what it is without a row stands for what was there before."""
         match node:
             case Read():
                 leaves = [Leaf(node)]
@@ -108,8 +121,10 @@ class _Building:
                 return self._table_filter(node, with_old)
             case Filter() | Project() | FlatMap() | Rekey():
                 return self._stateless(node, with_old)
+            case UnionAll():
+                return [leaf for each in node.inputs for leaf in self.leaves(each, with_old)]
             case Aggregate():
-                return self._aggregate(node, with_old)
+                return self._aggregate(node, with_old, with_initial)
         return self._join(node, with_old)
 
     def _stateless(self, node: Filter | Project | FlatMap | Rekey, with_old: bool) -> list[Leaf]:
@@ -118,11 +133,12 @@ class _Building:
         if with_old:
             (old_step,) = compile_steps([node], _told_already)
             return _then(leaves, _paired(step, old_step))
-        if any(leaf.steps for leaf in leaves):
-            return _then(leaves, step)
-        (leaf,) = leaves
-        leaf.operators.append(node)
-        leaf.before.append(step)
+        for leaf in leaves:
+            if leaf.steps:
+                leaf.steps.append(step)
+            else:
+                leaf.operators.append(node)
+                leaf.before.append(step)
         return leaves
 
     def _table_filter(self, node: Filter, with_old: bool) -> list[Leaf]:
@@ -131,9 +147,11 @@ class _Building:
             return self._then_keyed(
                 self.leaves(node.input, with_old=False), TableFilter(node, with_old, self._on_error)
             )
-        return _then(self.leaves(node.input, with_old=True), filtered_changes(node, with_old, self._on_error))
+        # Who asks for changes takes back what they tell to have been there: what a group is without a row never was.
+        leaves = self.leaves(node.input, with_old=True, with_initial=not with_old and isinstance(node.input, Aggregate))
+        return _then(leaves, filtered_changes(node, with_old, self._on_error))
 
-    def _aggregate(self, node: Aggregate, with_old: bool) -> list[Leaf]:
+    def _aggregate(self, node: Aggregate, with_old: bool, with_initial: bool) -> list[Leaf]:
         if node.input.shape.is_table:
             moves = moves_of(node, self._on_error)
             leaves = _then(
@@ -143,9 +161,10 @@ class _Building:
             return self._then_keyed(leaves, TableAggregation(node, with_old, self._on_error))
         leaves = self.leaves(node.input, with_old=False)
         if node.window is None:
-            return self._then_keyed(leaves, Aggregation(node, with_old, self._on_error))
-        kind = SessionAggregation if node.window.kind is WindowKind.SESSION else WindowAggregation
-        return self._then_keyed(leaves, kind(node, with_old, self._on_error))
+            return self._then_keyed(leaves, Aggregation(node, with_old, self._on_error, with_initial))
+        if node.window.kind is WindowKind.SESSION:
+            return self._then_keyed(leaves, SessionAggregation(node, with_old, self._on_error))
+        return self._then_keyed(leaves, WindowAggregation(node, with_old, self._on_error, with_initial))
 
     def _join(self, node: StreamJoin | LookupJoin | TableJoin | ForeignKeyJoin, with_old: bool) -> list[Leaf]:
         below = (node.stream, node.table) if isinstance(node, LookupJoin) else (node.left, node.right)
@@ -155,7 +174,7 @@ class _Building:
         # Tables are joined on their keys, by which those below know their rows, too.
         is_known = isinstance(node, TableJoin) and any(leaf.steps for leaves in sides for leaf in leaves)
         keyed = self._keyed(self._joining(node, with_old), is_known=is_known)
-        return [leaf for side, leaves in enumerate(sides) for leaf in _keyed_then(leaves, keyed, side)]
+        return [leaf for side, leaves in enumerate(sides) for leaf in self._pushed(leaves, keyed, side)]
 
     def _joining(self, node: StreamJoin | LookupJoin | TableJoin, with_old: bool) -> Processor:
         match node:
@@ -185,7 +204,12 @@ class _Building:
 
     def _then_keyed(self, leaves: list[Leaf], processor: Processor) -> list[Leaf]:
         """Of one input."""
-        return _keyed_then(leaves, self._keyed(processor), 0)
+        return self._pushed(leaves, self._keyed(processor), 0)
+
+    def _pushed(self, leaves: list[Leaf], keyed: Keyed, side: int) -> list[Leaf]:
+        if side == 0:
+            self.places.append((keyed, leaves[0], len(leaves[0].steps)))
+        return _keyed_then(leaves, keyed, side)
 
     def _keyed(self, processor: Processor, is_known: bool = False) -> Keyed:
         keyed: Keyed

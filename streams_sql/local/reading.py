@@ -13,12 +13,13 @@ from confluent_kafka import Consumer, KafkaError, TopicPartition
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.language.problem import SqlProblem
 from streams_sql.local.interleaving import Item, Line, offset_of, rank_of
-from streams_sql.local.spans import ALL, Bounds, Span, bounds_of
+from streams_sql.local.spans import Bounds, bounds_of
 from streams_sql.plan.nodes import Read
 from streams_sql.plan.pipeline import columns_of
 from streams_sql.plan.records import OnProblem, Problem, RecordReader
+from streams_sql.plan.spans import ALL, Span
 from streams_sql.sources import ROWTIME
-from streams_sql.views.tailing import consumer_settings, record_reader, records_of
+from streams_sql.views.tailing import bounded_consumer_settings, consumer_settings, record_reader, records_of
 
 POLL_S: Final = 0.2
 """The longest wait for a record; when one comes the poll returns at once. So long may stopping take."""
@@ -26,6 +27,8 @@ PARTITIONS_INTERVAL_S: Final = 30.0
 """How often it is looked for new partitions."""
 RECORDS_MAX: Final = 5_000
 """Records that are taken from librdkafka together."""
+FIRST_RECORDS: Final = 500
+"""The first time; then twice as many each time: the first rows are there soon, and a LIMIT may need no more."""
 WAITING_ROWS_MAX: Final = 20_000
 """Rows of a partition that wait for those of others; then it is read no further until they have gone."""
 
@@ -78,13 +81,16 @@ class Reading:
         self._is_bounded = is_bounded
         self._is_ordered = is_ordered
         self._reads = reads
+        self._spans = spans
         self._readers = [_Reader(read, record_reader(read, registry, self._pass_over)) for read in reads]
         self._places: dict[str, list[int]] = defaultdict(list)
         for place, read in enumerate(reads):
             self._places[read.source.topic].append(place)
         self._partitions: dict[tuple[str, int], Partition] = {}
         self._looked_s = time.monotonic()
-        self._consumer = Consumer(consumer_settings(settings, ",".join(sorted(self._places))))
+        self._together = FIRST_RECORDS
+        consumer = bounded_consumer_settings if is_bounded else consumer_settings
+        self._consumer = Consumer(consumer(settings, ",".join(sorted(self._places))))
         try:
             for topic in self._places:
                 self._open(topic, bounds_of(self._consumer, topic, spans.get(topic, ALL)))
@@ -107,7 +113,8 @@ class Reading:
             self._look_for_partitions()
         self._pause_and_resume()
         first = self._consumer.poll(POLL_S)
-        found = [] if first is None else [first, *self._consumer.consume(RECORDS_MAX - 1, 0)]
+        found = [] if first is None else [first, *self._consumer.consume(self._together - 1, 0)]
+        self._together = min(2 * self._together, RECORDS_MAX)
         by_partition: dict[tuple[str, int], list[Any]] = defaultdict(list)
         ended = []
         for message in found:
@@ -142,7 +149,8 @@ class Reading:
         """Topics may get more of them, which are read from their beginnings on."""
         self._looked_s = time.monotonic()
         for topic in self._places:
-            found = bounds_of(self._consumer, topic, ALL)
+            asked = self._spans.get(topic, ALL).partitions
+            found = bounds_of(self._consumer, topic, Span(partitions=asked))
             new = {number: limits for number, limits in found.items() if (topic, number) not in self._partitions}
             self._open(topic, new)
 

@@ -11,10 +11,10 @@ from streams_sql.formats.serde import RegistryAccess
 from streams_sql.local.interleaving import in_order
 from streams_sql.local.pipeline import Pipeline
 from streams_sql.local.reading import Figures, Reading
-from streams_sql.local.spans import Span
 from streams_sql.plan.nodes import PushPlan
 from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.plan.records import OnProblem
+from streams_sql.plan.spans import Span
 
 ResultRow: TypeAlias = tuple[tuple[Any, ...], bool]
 """The values of the columns, and whether the row is told to be gone."""
@@ -36,8 +36,10 @@ class LocalRun:
         on_error: OnError,
         spans: Mapping[str, Span] | None = None,
         is_bounded: bool = True,
+        is_ordered: bool = False,
     ) -> None:
         self._pipeline = Pipeline(plan.node, on_error)
+        self._is_table = plan.node.shape.is_table
         self._pick = _picker(columns_of(plan.node), [column.name for column in plan.columns])
         self._left = plan.limit
         self._reading = Reading(
@@ -47,9 +49,10 @@ class LocalRun:
             on_problem,
             spans or {},
             is_bounded,
-            is_ordered=self._pipeline.has_state,
+            is_ordered=is_ordered or self._pipeline.has_state,
         )
         self._is_interrupted = False
+        self._is_over = False
 
     @property
     def figures(self) -> Figures:
@@ -67,9 +70,20 @@ class LocalRun:
         if rows:
             return rows
         if self._reading.is_finished:
-            return None
+            return self._finished()
         self._reading.read()
         return self._rows()
+
+    @property
+    def pipeline(self) -> Pipeline:
+        return self._pipeline
+
+    def _finished(self) -> list[ResultRow] | None:
+        """The rows that come of the end."""
+        if self._is_over:
+            return None
+        self._is_over = True
+        return self._picked(self._pipeline.finish()) or None
 
     def _rows(self) -> list[ResultRow]:
         found: list[Row] = []
@@ -77,6 +91,12 @@ class LocalRun:
             found += self._pipeline.feed(place, rows)
             if len(found) >= PAGE_ROWS or self._is_interrupted:
                 break
+        return self._picked(found)
+
+    def _picked(self, found: list[Row]) -> list[ResultRow]:
+        """The rows of the result. Records of a stream that have no value are no rows."""
+        if not self._is_table:
+            found = [row for row in found if not row[-1][0]]
         if self._left is not None:
             found = found[: self._left]
             self._left -= len(found)

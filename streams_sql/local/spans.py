@@ -1,4 +1,4 @@
-"""Parts of topics: from where to where a bounded look reads."""
+"""From where to where a look reads the partitions of a topic, as they are now."""
 
 from __future__ import annotations
 
@@ -7,28 +7,12 @@ from typing import Final
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from barnabas.wire.key_partitions import partition_of_key
 from streams_sql.language.problem import SqlProblem
+from streams_sql.local.tails import tail_starts
+from streams_sql.plan.spans import BEHIND_ALL, Span
 
 ANSWER_S: Final = 10.0
-BEHIND_ALL: Final = 2**63 - 1
-"""An offset that no record has."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The records of a topic that are meant: of these partitions (None: of all), from an offset or a time on, up to but not including
-    another one. `last` means as many at the end of each partition. What is None does not limit."""
-
-    partitions: frozenset[int] | None = None
-    from_offset: int | None = None
-    to_offset: int | None = None
-    from_time_ms: int | None = None
-    to_time_ms: int | None = None
-    last: int | None = None
-
-
-ALL: Final = Span()
-FROM_NOW_ON: Final = Span(from_offset=BEHIND_ALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +24,19 @@ class Bounds:
 
 
 def bounds_of(consumer: Consumer, topic: str, span: Span) -> dict[int, Bounds]:
-    """Where each partition is read from and to, as it is now. SqlProblem when Kafka does not tell."""
+    """Where each partition is read from and to. SqlProblem when Kafka does not tell, or none of the partitions is there."""
     try:
         described = consumer.list_topics(topic, ANSWER_S).topics[topic]
         if described.error is not None:
             raise KafkaException(described.error)
-        partitions = [
-            partition for partition in described.partitions if span.partitions is None or partition in span.partitions
-        ]
-        return _bounds(consumer, topic, sorted(partitions), span)
+        there = sorted(described.partitions)
+        partitions = [partition for partition in there if span.partitions is None or partition in span.partitions]
+        if span.partitions and not partitions:
+            wanted = ", ".join(map(str, sorted(span.partitions)))
+            raise SqlProblem(f"Topic {topic} has no partition {wanted}: it has 0 to {there[-1]}.")
+        if span.key is not None:
+            partitions = [partition for partition in partitions if partition == partition_of_key(span.key, len(there))]
+        return _bounds(consumer, topic, partitions, span)
     except KafkaException as error:
         raise SqlProblem(f"Topic {topic} cannot be read: {error.args[0].str()}") from None
 
@@ -61,10 +49,12 @@ def _bounds(consumer: Consumer, topic: str, partitions: list[int], span: Span) -
         low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), ANSWER_S)
         end = min(high, span.to_offset if span.to_offset is not None else high, until.get(partition, high))
         first = max(low, span.from_offset or 0, since.get(partition, low))
-        if span.last is not None:
-            first = max(first, end - span.last)
-        found[partition] = Bounds(min(first, end), end)
-    return found
+        found[partition] = Bounds(min(first, end), max(end, min(first, end)))
+    if span.last is None:
+        return found
+    ends = {partition: (bounds.first, bounds.end) for partition, bounds in found.items()}
+    starts = tail_starts(consumer, topic, ends, span.last)
+    return {partition: Bounds(starts.get(partition, bounds.end), bounds.end) for partition, bounds in found.items()}
 
 
 def _offsets_at(consumer: Consumer, topic: str, partitions: list[int], time_ms: int | None) -> dict[int, int]:

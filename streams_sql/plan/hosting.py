@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import Enum
 
 from streams_sql.language.statements import Emit, JoinKind, WindowKind
-from streams_sql.plan.nodes import Aggregate, Filter, Node, Read, StreamJoin
-from streams_sql.plan.pipeline import chain_of
+from streams_sql.plan.nodes import Aggregate, Filter, Node, Read, StreamJoin, UnionAll
+from streams_sql.plan.pipeline import chain_of, chains_of
 
 
 class Hosting(Enum):
@@ -18,6 +18,8 @@ class Hosting(Enum):
 def hosting_of(node: Node) -> Hosting:
     chain = chain_of(node)
     filters_table = any(isinstance(operator, Filter) and operator.shape.is_table for operator in chain.operators)
+    if isinstance(chain.base, UnionAll):
+        return Hosting.STATELESS if _is_plain_stream(node) else Hosting.SHARDS
     match chain.base:
         case Read():
             # A row that does not pass any more has to be told to be gone, if it has passed before.
@@ -38,14 +40,15 @@ def _is_native_aggregate(node: Aggregate) -> bool:
 
 
 def _is_native_join(node: StreamJoin) -> bool:
-    """Spark tells of a row without a partner when none can come any more: where no grace period is given, that is too late."""
+    """Spark tells of a row without a partner when both streams have gone past it, and never if one of them is silent. In Kafka Streams one
+    stream alone moves the time on, and a row without a key has no partner."""
     return (
-        _is_plain_stream(node.left)
+        node.kind is JoinKind.INNER
+        and _is_plain_stream(node.left)
         and _is_plain_stream(node.right)
         and not (node.left_bounds or node.right_bounds)
-        and (node.kind is JoinKind.INNER or node.within.grace_ms is not None)
     )
 
 
 def _is_plain_stream(node: Node) -> bool:
-    return isinstance(chain_of(node).base, Read) and not node.shape.is_table
+    return all(isinstance(chain.base, Read) for chain in chains_of(node)) and not node.shape.is_table

@@ -6,12 +6,14 @@ of the values of `columns` in that order in process, and a row of a data frame w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from streams_sql.functions.declaration import AggregateOverload
 from streams_sql.language.statements import Emit, JoinKind, Window, Within
-from streams_sql.sources import Column, KeyWindow, Source
+from streams_sql.plan.spans import Span
+from streams_sql.sources import WINDOW_BOUNDS, Column, KeyWindow, Source
 from streams_sql.typed import Call, Typed
 
 
@@ -23,12 +25,19 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a relation looks like: all columns, which of them are the key, and the window that the key carries."""
+    """What a relation looks like: all columns, which of them are the key, and the window that the key carries, with the columns that its
+    bounds are in."""
 
     columns: tuple[Column, ...]
     key: tuple[str, ...]
     is_table: bool = False
     key_window: KeyWindow | None = None
+    bounds: tuple[str, ...] = tuple(WINDOW_BOUNDS)
+
+    @property
+    def whole_key(self) -> tuple[str, ...]:
+        """The columns of the key, and the bounds of the window that it carries."""
+        return self.key if self.key_window is None else (*self.key, *self.bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +84,14 @@ class Rekey:
 
     input: Node
     key: tuple[Named, ...]
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class UnionAll:
+    """The rows of several streams, whose columns are the same in the same order."""
+
+    inputs: tuple[Node, ...]
     shape: Shape
 
 
@@ -152,26 +169,67 @@ class ForeignKeyJoin:
 
 
 Node: TypeAlias = (
-    Read | Filter | Project | FlatMap | Rekey | Aggregate | StreamJoin | LookupJoin | TableJoin | ForeignKeyJoin
+    Read
+    | Filter
+    | Project
+    | FlatMap
+    | Rekey
+    | UnionAll
+    | Aggregate
+    | StreamJoin
+    | LookupJoin
+    | TableJoin
+    | ForeignKeyJoin
 )
+
+
+def inputs_of(node: Node) -> tuple[Node, ...]:
+    """What a node takes its rows from."""
+    match node:
+        case Read():
+            return ()
+        case UnionAll():
+            return node.inputs
+        case StreamJoin() | TableJoin() | ForeignKeyJoin():
+            return (node.left, node.right)
+        case LookupJoin():
+            return (node.stream, node.table)
+    return (node.input,)
+
+
+def reads_of(node: Node) -> Iterator[Read]:
+    """Everything that a plan reads, place by place."""
+    if isinstance(node, Read):
+        yield node
+    for below in inputs_of(node):
+        yield from reads_of(below)
 
 
 @dataclass(frozen=True, slots=True)
 class PersistentPlan:
-    """A query whose rows are written to the topic of `sink`. The columns of `node` have the names of those of the sink's schema."""
+    """A query whose rows are written to the topic of `sink`. The columns of `node` have the names of those of the sink's schema. While it
+    is built in the place of another one, its rows go to a topic of its own, `shadow`."""
 
     node: Node
     sink: Source
+    shadow: str | None = None
+
+    @property
+    def target(self) -> str:
+        """The topic that is written."""
+        return self.shadow or self.sink.topic
 
 
 @dataclass(frozen=True, slots=True)
 class PushPlan:
-    """A query whose rows go to whoever asked, as they change, until `limit` of them. `is_local`: Spark cannot run it."""
+    """A query whose rows go to whoever asked, as they change, until `limit` of them. `is_local`: Spark cannot run it. `spans` are the parts
+    of topics that it begins with, where it says so."""
 
     node: Node
     columns: tuple[Column, ...]
     limit: int | None
     is_local: bool = False
+    spans: Mapping[str, Span] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +245,25 @@ class PullPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class InsertPlan:
-    """A record for the topic of `target`: an expression without columns for each column of its key and of its value. Without
-    `rowtime`, it is of now."""
+class InsertRow:
+    """An expression without columns for each column of the key and of the value. Without `rowtime`, the record is of now."""
 
-    target: Source
     key: tuple[Typed, ...]
     value: tuple[Typed, ...]
     rowtime: Typed | None
+
+
+@dataclass(frozen=True, slots=True)
+class InsertPlan:
+    """Records for the topic of `target`."""
+
+    target: Source
+    rows: tuple[InsertRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeletePlan:
+    """Rows of `target` that are to go: an expression without columns for each column of each key."""
+
+    target: Source
+    keys: tuple[tuple[Typed, ...], ...]

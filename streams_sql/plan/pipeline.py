@@ -14,7 +14,9 @@ from typing import Any, TypeAlias
 
 from streams_sql.evaluation.comparisons import Evaluate
 from streams_sql.evaluation.compiler import compile_column
-from streams_sql.plan.nodes import Filter, FlatMap, Named, Node, Project, Rekey
+from streams_sql.evaluation.straight_line import NotPlain, Texts
+from streams_sql.evaluation.straight_line import made as made_function
+from streams_sql.plan.nodes import Filter, FlatMap, Node, Project, Rekey, UnionAll
 from streams_sql.typed import Column, Typed
 
 Origin: TypeAlias = tuple[bool, int, int]
@@ -25,6 +27,7 @@ Row: TypeAlias = tuple[Any, ...]
 
 OnError: TypeAlias = Callable[[Exception], None]
 Step: TypeAlias = Callable[[list[Row]], list[Row]]
+Operator: TypeAlias = Filter | Project | FlatMap | Rekey
 
 _origin = itemgetter(-1)
 
@@ -34,23 +37,52 @@ class Chain:
     """Operators without state, first to last, above a node that is read or has state."""
 
     base: Node
-    operators: tuple[Filter | Project | FlatMap | Rekey, ...]
+    operators: tuple[Operator, ...]
 
 
 def chain_of(node: Node) -> Chain:
-    operators: list[Filter | Project | FlatMap | Rekey] = []
+    operators: list[Operator] = []
     while isinstance(node, Filter | Project | FlatMap | Rekey):
         operators.append(node)
         node = node.input
     return Chain(node, tuple(reversed(operators)))
 
 
+def chains_of(node: Node) -> list[Chain]:
+    """The same where streams are put together: a chain for each of them, with what is done with them all behind it."""
+    chain = chain_of(node)
+    if not isinstance(chain.base, UnionAll):
+        return [chain]
+    below = [each for branch in chain.base.inputs for each in chains_of(branch)]
+    return [Chain(each.base, (*each.operators, *chain.operators)) for each in below]
+
+
 def columns_of(node: Node) -> tuple[str, ...]:
     return tuple(column.name for column in node.shape.columns)
 
 
-def compile_steps(operators: Iterable[Filter | Project | FlatMap | Rekey], on_error: OnError) -> list[Step]:
-    """What each operator does with the rows of the one before it. An error in an expression gives NULL and is told."""
+def compile_steps(operators: Iterable[Operator], on_error: OnError) -> list[Step]:
+    """What the operators do with the rows of those before them. An error in an expression gives NULL and is told. Filters and the
+    projection above them are one step of generated code."""
+    steps: list[Step] = []
+    filters: list[Filter] = []
+    for operator in operators:
+        match operator:
+            case Filter() if not operator.shape.is_table:
+                filters.append(operator)
+            case Project() | Rekey():
+                is_choice = not filters and all(isinstance(each, Column) for each in _expressions(operator))
+                steps.append(_step(operator, on_error) if is_choice else _fused(filters, operator, on_error))
+                filters = []
+            case _:
+                steps += [_fused(filters, None, on_error)] if filters else []
+                steps.append(_step(operator, on_error))
+                filters = []
+    return [*steps, _fused(filters, None, on_error)] if filters else steps
+
+
+def reference_steps(operators: Iterable[Operator], on_error: OnError) -> list[Step]:
+    """The same with closures alone, operator by operator: what generated code must agree with."""
     return [_step(operator, on_error) for operator in operators]
 
 
@@ -60,16 +92,50 @@ def run_steps(steps: Sequence[Step], rows: list[Row]) -> list[Row]:
     return rows
 
 
-def _step(operator: Filter | Project | FlatMap | Rekey, on_error: OnError) -> Step:
+def _fused(filters: Sequence[Filter], last: Project | Rekey | None, on_error: OnError) -> Step:
+    """Filters of a stream, and what makes new rows of those that pass."""
+    operators: list[Operator] = [*filters, last] if last is not None else list(filters)
+    texts = Texts()
+    conditions = ["not row[-1][0]"] if filters else []
+    conditions += [_text(each.condition, each, texts, on_error) for each in filters]
+    made = "row"
+    if last is not None:
+        columns = [f"{_text(expression, last, texts, on_error)}, " for expression in _expressions(last)]
+        made = f"({''.join(columns)}row[-1])"
+    condition = f"        if {' and '.join(conditions)}:\n    " if conditions else ""
+    source = (
+        "def step(rows):\n    made = []\n    add = made.append\n    for row in rows:\n"
+        f"{condition}        add({made})\n    return made\n"
+    )
+    generated = made_function(source, "step", texts.constants)
+    reference = reference_steps(operators, on_error)
+
+    def run(rows: list[Row]) -> list[Row]:
+        try:
+            passed: list[Row] = generated(rows)
+        except Exception:  # noqa: BLE001 - a value that is not of its type: closures say for each row what becomes of it
+            return run_steps(reference, rows)
+        return passed
+
+    return run
+
+
+def _text(typed: Typed, operator: Filter | Project | Rekey, texts: Texts, on_error: OnError) -> str:
+    below = columns_of(operator.input)
+    try:
+        return texts.of(typed, below).source
+    except NotPlain:
+        return texts.applied(compile_column(typed, below, on_error)).source
+
+
+def _step(operator: Operator, on_error: OnError) -> Step:
     below = columns_of(operator.input)
     match operator:
         case Filter():
             condition = compile_column(operator.condition, below, on_error)
             return _marking(condition) if operator.shape.is_table else _filtering(condition)
-        case Project():
-            return _projecting(_computed(operator.columns, operator, below, on_error))
-        case Rekey():
-            return _projecting(_computed(operator.key, operator, below, on_error))
+        case Project() | Rekey():
+            return _projecting([compile_column(each, below, on_error) for each in _expressions(operator)])
         case FlatMap():
             return _flattening([compile_column(call, below, on_error) for _, call in operator.functions])
 
@@ -87,16 +153,11 @@ def _marking(condition: Evaluate) -> Step:
     return mark
 
 
-def _computed(
-    named: Sequence[Named], operator: Project | Rekey, below: Sequence[str], on_error: OnError
-) -> list[Evaluate]:
-    """A function for each column of the operator: what it makes, and as they are those that go along."""
+def _expressions(operator: Project | Rekey) -> list[Typed]:
+    """One for each column of the operator: what it makes, and as they are those that go along."""
+    named = operator.columns if isinstance(operator, Project) else operator.key
     made: Mapping[str, Typed] = {column.name: column.expression for column in named}
-    functions = []
-    for column in operator.shape.columns:
-        expression = made.get(column.name) or Column(column.name, column.type)
-        functions.append(compile_column(expression, below, on_error))
-    return functions
+    return [made.get(column.name) or Column(column.name, column.type) for column in operator.shape.columns]
 
 
 def _projecting(functions: Sequence[Evaluate]) -> Step:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import struct
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from streams_sql.formats.serde import Decode, Undecodable
@@ -20,11 +22,18 @@ from streams_sql.sources import (
     WINDOWSTART,
     HeaderColumn,
     KeyWindow,
+    RecordColumn,
+    RecordPart,
     TimestampRule,
 )
 
 _TIME_WINDOW: Final = struct.Struct(">q")
 _SESSION_WINDOW: Final = struct.Struct(">qq")
+_SCHEMA_FRAME: Final = struct.Struct(">bi")
+"""What a record of the registry begins with: a zero, and the number of its schema."""
+
+RAW_BYTES_MAX: Final = 1024
+"""Of a record or a row that was looked at in vain, in what is told of it."""
 
 Headers: TypeAlias = Sequence[tuple[str, bytes | None]]
 
@@ -41,20 +50,42 @@ class Records:
     headers: Sequence[Headers] = ()
 
 
+class ProblemKind(StrEnum):
+    """As ksqlDB's processing log calls them."""
+
+    DESERIALIZATION = "DESERIALIZATION_ERROR"
+    PROCESSING = "RECORD_PROCESSING_ERROR"
+    SERIALIZATION = "SERIALIZATION_ERROR"
+
+
 class Problem(NamedTuple):
-    """A record that was passed over, and why."""
+    """A record that was passed over, or with PROCESSING an expression that gave NULL, and why. `part` is key or value, where it is one of
+    them; `raw` is what was looked at: bytes as base64, or the row as JSON, and no more than the beginning of it. `times` is how many
+    problems this one stands for."""
 
     topic: str
     partition: int
     offset: int
     reason: str
+    kind: str = ProblemKind.DESERIALIZATION
+    part: str = ""
+    raw: str | None = None
+    times: int = 1
+
+
+def problem_text(topic: str, partition: int, offset: int, reason: str) -> str:
+    """Where it was, and what."""
+    if offset < 0:
+        return f"a row for {topic}: {reason}" if topic else reason
+    return f"{topic}, partition {partition}, offset {offset}: {reason}"
 
 
 OnProblem: TypeAlias = Callable[[Problem], None]
 
 
 class RecordReader:
-    """Decodes the records of a source. One that cannot be decoded is handed to `on_problem` instead."""
+    """Decodes the records of a source. One that cannot be decoded is handed to `on_problem`, and is a row only where the query asks for
+    what is wrong with it."""
 
     def __init__(self, read: Read, decode_key: Decode, decode_value: Decode, on_problem: OnProblem) -> None:
         source = read.source
@@ -65,13 +96,16 @@ class RecordReader:
         self._no_key = (None,) * len(source.schema.key)
         self._no_value = (None,) * len(source.schema.value)
         self._places = _places(read)
+        self._record_columns = source.record_columns
+        self._shows_errors = any(column.part is RecordPart.ERROR for column in source.record_columns)
         self._timestamp = None if source.timestamp is None else _extractor(read, source.timestamp)
 
     def rows(self, records: Records) -> list[Row]:
         keys, bounds = self._keys(records.keys)
         values = self._decode_value(records.values)
         headers = self._headers(records)
-        if {tuple}.issuperset(map(type, keys)) and {tuple}.issuperset(map(type, values)):
+        is_whole = {tuple}.issuperset(map(type, keys)) and {tuple}.issuperset(map(type, values))
+        if is_whole and not self._record_columns:
             parts = [column for part in (keys, values, bounds, headers) for column in zip(*part, strict=True)]
             rows = self._whole_rows(parts, records)
         else:
@@ -88,17 +122,23 @@ class RecordReader:
         """Of records of which some may be without a key or a value, or may have one that could not be decoded."""
         rows: list[Row] = []
         places = zip(records.timestamps, records.partitions, records.offsets, strict=True)
-        for (key, value, bound, header), place in zip(parts, places, strict=True):
-            is_deleted = value is None
+        for index, ((key, value, bound, header), place) in enumerate(zip(parts, places, strict=True)):
+            # A record without a value is a row for who asks for its bytes or its error: nothing of it may vanish then.
+            is_deleted = value is None and not self._shows_errors
             if key is None and not self._source.is_table:
                 key = self._no_key
             if value is None:
                 value = self._no_value
-            if key.__class__ is tuple and value.__class__ is tuple:
-                fields = key + value + bound + header + place
-                rows.append((*[fields[at] for at in self._places], (is_deleted, place[1], place[2])))
-            else:
-                self._refuse(key, value, place)
+            error = None
+            if key.__class__ is not tuple or value.__class__ is not tuple:
+                error = self._refuse(key, value, place, records.keys[index], records.values[index])
+                if error is None or not self._shows_errors:
+                    continue
+                key, value = _or(key, self._no_key), _or(value, self._no_value)
+            fields = key + value + bound + header + place
+            if self._record_columns:
+                fields += tuple(_record_part(column, records, index, error) for column in self._record_columns)
+            rows.append((*[fields[at] for at in self._places], (is_deleted, place[1], place[2])))
         return rows
 
     def _keys(self, keys: Sequence[bytes | None]) -> tuple[Sequence[Any], Sequence[tuple[int | None, ...]]]:
@@ -118,14 +158,17 @@ class RecordReader:
             return [()] * len(records.keys)
         return [tuple(_header(column, headers) for column in columns) for headers in records.headers]
 
-    def _refuse(self, key: Any, value: Any, place: tuple[int, int, int]) -> None:
-        """A record of a table without a key has no place in it, and is no fault."""
+    def _refuse(
+        self, key: Any, value: Any, place: tuple[int, int, int], raw_key: bytes | None, raw_value: bytes | None
+    ) -> str | None:
+        """What is wrong with it. A record of a table without a key has no place in it, and is no fault."""
         if key is None and not isinstance(value, Undecodable):
-            return
-        part, wrong = ("key", key) if isinstance(key, Undecodable) else ("value", value)
-        self._on_problem(
-            Problem(self._source.topic, place[1], place[2], f"The {part} cannot be decoded: {wrong.reason}")
-        )
+            return None
+        part, wrong, raw = ("key", key, raw_key) if isinstance(key, Undecodable) else ("value", value, raw_value)
+        reason = f"The {part} cannot be decoded: {wrong.reason}"
+        kind = ProblemKind.DESERIALIZATION
+        self._on_problem(Problem(self._source.topic, place[1], place[2], reason, kind, part, _shown(raw)))
+        return reason
 
     def _timed(self, rows: list[Row]) -> list[Row]:
         assert self._timestamp is not None
@@ -140,6 +183,10 @@ class RecordReader:
         return timed
 
 
+def _shown(raw: bytes | None) -> str | None:
+    return None if raw is None else b64encode(raw[:RAW_BYTES_MAX]).decode()
+
+
 def _places(read: Read) -> list[int]:
     """Where the columns of the relation are among the fields of a record: its key, value, bounds, headers and place."""
     schema = read.source.schema
@@ -147,10 +194,35 @@ def _places(read: Read) -> list[int]:
     names += [WINDOWSTART, WINDOWEND] if read.source.key_window is not None else []
     names += [column.name for column in schema.headers]
     names += [ROWTIME, ROWPARTITION, ROWOFFSET]
+    names += [column.name for column in read.source.record_columns]
     # ROWTIME alone keeps its name where columns are prefixed and it is not asked for by the other.
     places = {read.prefix + name: place for place, name in enumerate(names)}
     places.setdefault(ROWTIME, names.index(ROWTIME))
     return [places[column.name] for column in read.shape.columns]
+
+
+def _or(part: Any, nothing: tuple[None, ...]) -> tuple[Any, ...]:
+    return part if part.__class__ is tuple else nothing
+
+
+def _record_part(column: RecordColumn, records: Records, index: int, error: str | None) -> Any:
+    match column.part:
+        case RecordPart.KEY_BYTES:
+            return records.keys[index]
+        case RecordPart.VALUE_BYTES:
+            return records.values[index]
+        case RecordPart.SCHEMA_ID:
+            return _schema_id(records.values[index])
+        case RecordPart.ERROR:
+            return error
+    return _header(HeaderColumn(column.name, column.header), records.headers[index])
+
+
+def _schema_id(value: bytes | None) -> int | None:
+    if value is None or len(value) < _SCHEMA_FRAME.size:
+        return None
+    magic, schema_id = _SCHEMA_FRAME.unpack_from(value)
+    return schema_id if magic == 0 and schema_id > 0 else None
 
 
 def _bounds(key: bytes | None, window: KeyWindow) -> tuple[int | None, int | None]:

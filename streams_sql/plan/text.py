@@ -22,6 +22,8 @@ from streams_sql.plan.nodes import (
     Rekey,
     StreamJoin,
     TableJoin,
+    UnionAll,
+    inputs_of,
 )
 from streams_sql.sources import Source
 from streams_sql.sql_types import quoted
@@ -36,10 +38,10 @@ def plan_text(plan: PersistentPlan | PushPlan | PullPlan) -> str:
     if isinstance(plan, PullPlan):
         return _pull_text(plan)
     if isinstance(plan, PersistentPlan):
-        head = f"Write {_source_text(plan.sink)}"
+        head = f"Write {source_text(plan.sink)}"
     else:
         head = "Send the rows" if plan.limit is None else f"Send the first {plan.limit} rows"
-    return "\n".join([head, *(_INDENT + line for line in _lines(plan.node))])
+    return "\n".join([head, *(_INDENT + line for line in node_lines(plan.node))])
 
 
 def expression_text(expression: Typed | typed.Lambda) -> str:
@@ -49,37 +51,26 @@ def expression_text(expression: Typed | typed.Lambda) -> str:
 # -- steps ----------------------------------------------------------------------------------------
 
 
-def _lines(node: Node) -> list[str]:
-    return [_STEPS[type(node)](node), *(_INDENT + line for below in _inputs(node) for line in _lines(below))]
-
-
-def _inputs(node: Node) -> tuple[Node, ...]:
-    match node:
-        case Read():
-            return ()
-        case StreamJoin() | TableJoin() | ForeignKeyJoin():
-            return (node.left, node.right)
-        case LookupJoin():
-            return (node.stream, node.table)
-    return (node.input,)
+def node_lines(node: Node) -> list[str]:
+    return [_STEPS[type(node)](node), *(_INDENT + line for below in inputs_of(node) for line in node_lines(below))]
 
 
 def _pull_text(plan: PullPlan) -> str:
-    lines = [f"Columns {_named(plan.columns)}"]
+    lines = [f"Columns {named_text(plan.columns)}"]
     if plan.condition is not None:
         lines.append(f"Filter {expression_text(plan.condition)}")
-    lines.append(f"Look at {_source_text(plan.source)}")
+    lines.append(f"Look at {source_text(plan.source)}")
     head = "Send the rows" if plan.limit is None else f"Send at most {plan.limit} rows"
     return "\n".join([head, *(_INDENT * (depth + 1) + line for depth, line in enumerate(lines))])
 
 
-def _source_text(source: Source) -> str:
+def source_text(source: Source) -> str:
     formats = f"key {source.key_format.name}, value {source.value_format.name}"
     return f"{source.kind.value} {quoted(source.name)} (topic {source.topic}, {formats}): {source.schema}"
 
 
 def _read(node: Read) -> str:
-    return f"Read {_source_text(node.source)}"
+    return f"Read {source_text(node.source)}"
 
 
 def _filter(node: Filter) -> str:
@@ -87,7 +78,7 @@ def _filter(node: Filter) -> str:
 
 
 def _project(node: Project) -> str:
-    return f"Columns {_named(node.columns)}"
+    return f"Columns {named_text(node.columns)}"
 
 
 def _flat_map(node: FlatMap) -> str:
@@ -97,7 +88,7 @@ def _flat_map(node: FlatMap) -> str:
 
 
 def _rekey(node: Rekey) -> str:
-    return f"Partition by {_named(node.key)}" if node.key else "Partition by nothing"
+    return f"Partition by {named_text(node.key)}" if node.key else "Partition by nothing"
 
 
 def _aggregate(node: Aggregate) -> str:
@@ -107,7 +98,7 @@ def _aggregate(node: Aggregate) -> str:
     )
     window = "" if node.window is None else f", {_window(node.window)}"
     when = "when a window is over" if node.emit is Emit.FINAL else "at each change"
-    return f"Group by {_named(node.keys) or 'nothing'}: {calls}{window}, {when}"
+    return f"Group by {named_text(node.keys) or 'nothing'}: {calls}{window}, {when}"
 
 
 def _window(window: Window) -> str:
@@ -125,28 +116,28 @@ def _stream_join(node: StreamJoin) -> str:
     within = f"{node.within.before_ms} ms before and {node.within.after_ms} ms after"
     grace = "" if node.within.grace_ms is None else f", grace {node.within.grace_ms} ms"
     sides = f"{expression_text(node.left_key)} = {expression_text(node.right_key)}"
-    return f"{_join(node.kind)} of streams on {sides}, within {within}{grace}"
+    return f"{join_text(node.kind)} of streams on {sides}, within {within}{grace}"
 
 
 def _lookup_join(node: LookupJoin) -> str:
-    return f"{_join(node.kind)} with a table on {expression_text(node.stream_key)}"
+    return f"{join_text(node.kind)} with a table on {expression_text(node.stream_key)}"
 
 
 def _table_join(node: TableJoin) -> str:
     keys = (" and ".join(quoted(name) for name in side.shape.key) for side in (node.left, node.right))
-    return f"{_join(node.kind)} of tables on {' = '.join(keys)}"
+    return f"{join_text(node.kind)} of tables on {' = '.join(keys)}"
 
 
 def _foreign_key_join(node: ForeignKeyJoin) -> str:
     (key,) = node.right.shape.key
-    return f"{_join(node.kind)} of tables on the foreign key {expression_text(node.foreign_key)} = {quoted(key)}"
+    return f"{join_text(node.kind)} of tables on the foreign key {expression_text(node.foreign_key)} = {quoted(key)}"
 
 
-def _join(kind: JoinKind) -> str:
+def join_text(kind: JoinKind) -> str:
     return f"{kind.value.capitalize()} join"
 
 
-def _named(columns: tuple[Any, ...]) -> str:
+def named_text(columns: tuple[Any, ...]) -> str:
     shown = []
     for named in columns:
         text = expression_text(named.expression)
@@ -161,6 +152,7 @@ _STEPS: Final[Mapping[type, Callable[[Any], str]]] = {
     Project: _project,
     FlatMap: _flat_map,
     Rekey: _rekey,
+    UnionAll: lambda node: f"All rows of {len(node.inputs)} streams",
     Aggregate: _aggregate,
     StreamJoin: _stream_join,
     LookupJoin: _lookup_join,

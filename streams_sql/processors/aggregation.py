@@ -16,12 +16,13 @@ _TIME, _OLD, _FIRST = range(3)
 
 
 class Aggregation:
-    """`with_old`: changes are told instead of rows."""
+    """`with_old`: changes are told instead of rows, and `with_initial`, that before its first row a group was what it is without one."""
 
-    def __init__(self, node: Aggregate, with_old: bool, on_error: OnError) -> None:
+    def __init__(self, node: Aggregate, with_old: bool, on_error: OnError, with_initial: bool = False) -> None:
         self._rows = GroupRows(node, on_error)
         self._accumulation = Accumulation(node.aggregates, columns_of(node.input), _FIRST, on_error)
         self._with_old = with_old
+        self._with_initial = with_initial
         self.keys = (value_key(self._rows.key),)
 
     def take(self, key: Any, state: Any, side: int, row: Row, clock: Clock, out: Out) -> Any:
@@ -29,7 +30,7 @@ class Aggregation:
         time = row[rows.rowtime]
         if state is None:
             state = [time, None, *accumulation.start()]
-            if self._with_old:
+            if self._with_initial:
                 state[_OLD] = rows.initial(accumulation.results(state), (), time, row[-1])
         elif time > state[_TIME]:
             state[_TIME] = time

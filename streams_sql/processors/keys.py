@@ -10,10 +10,9 @@ from typing import Any, Final
 from streams_sql.evaluation.comparisons import Evaluate
 from streams_sql.evaluation.compiler import OnError, compile_column
 from streams_sql.language.statements import JoinKind
-from streams_sql.plan.nodes import Filter, Node, TableJoin
+from streams_sql.plan.nodes import Filter, Node, Project, TableJoin
 from streams_sql.plan.pipeline import columns_of
 from streams_sql.processors.processor import KeyOf
-from streams_sql.sources import WINDOW_BOUNDS
 from streams_sql.sql_types import DOUBLE, Array, Map, SqlType, Struct
 from streams_sql.typed import Typed
 
@@ -47,28 +46,27 @@ def columns_key(columns: Sequence[str], names: Sequence[str], types: Sequence[Sq
 
 def table_key(node: Node) -> KeyOf:
     """The key of a table's rows, with the window that it carries."""
-    shape = node.shape
-    types = {column.name: column.type for column in shape.columns}
-    bounds = [] if shape.key_window is None else [name for name in WINDOW_BOUNDS if name in types]
-    found = [
-        columns_key(columns_of(node), (*names, *bounds), [types[name] for name in (*names, *bounds)])
-        for names in key_places(node)
-    ]
+    types = {column.name: column.type for column in node.shape.columns}
+    found = [columns_key(columns_of(node), names, [types[name] for name in names]) for names in key_places(node)]
     return found[0] if len(found) == 1 else _first_of(found)
 
 
 def key_places(node: Node) -> list[tuple[str, ...]]:
-    """The columns that hold the key of a table's rows. In a full join it is in those of a side that is there."""
-    while isinstance(node, Filter):
+    """The columns that hold the key of a table's rows, and its window. In a full join it is in those of a side that is there."""
+    while isinstance(node, Filter) or (isinstance(node, Project) and not _makes_key(node)):
         node = node.input
     if not isinstance(node, TableJoin):
-        return [node.shape.key]
+        return [node.shape.whole_key]
     match node.kind:
         case JoinKind.OUTER:
             return key_places(node.left) + key_places(node.right)
         case JoinKind.RIGHT:
             return key_places(node.right)
     return key_places(node.left)
+
+
+def _makes_key(node: Project) -> bool:
+    return any(named.name in node.shape.key for named in node.columns)
 
 
 def _first_of(keys: Sequence[KeyOf]) -> KeyOf:

@@ -31,9 +31,9 @@ def grace_ms(window: Window) -> int:
 
 class WindowAggregation:
     """EMIT CHANGES tells a window anew with each row, EMIT FINAL tells it once when it is over. `with_old`: changes are told instead of
-    rows."""
+    rows, and `with_initial`, that before its first row a window was what it is without one."""
 
-    def __init__(self, node: Aggregate, with_old: bool, on_error: OnError) -> None:
+    def __init__(self, node: Aggregate, with_old: bool, on_error: OnError, with_initial: bool = False) -> None:
         assert node.window is not None
         self._rows = GroupRows(node, on_error)
         self._accumulation = Accumulation(node.aggregates, columns_of(node.input), _FIRST, on_error)
@@ -42,6 +42,7 @@ class WindowAggregation:
         self._grace = grace_ms(node.window)
         self._is_final = node.emit is Emit.FINAL
         self._with_old = with_old
+        self._with_initial = with_initial
         self.keys = (value_key(self._rows.key),)
         self.rowtimes = (self._rows.rowtime,)
 
@@ -64,7 +65,7 @@ class WindowAggregation:
         if window is None:
             window = state[_WINDOWS][start] = [time, None, *accumulation.start()]
             state[_DUE] = min(state[_DUE], bounds[1] + self._grace)
-            if self._with_old and not self._is_final:
+            if self._with_initial and not self._is_final:
                 window[_LAST] = rows.initial(accumulation.results(window), bounds, time, row[-1])
         elif time > window[_TIME]:
             window[_TIME] = time

@@ -13,8 +13,9 @@ from streams_sql.functions.native_forms import native_text
 from streams_sql.language.statements import Window
 from streams_sql.plan.nodes import Aggregate, AggregateCall, Named, Node, Project, Shape
 from streams_sql.sources import ROWTIME, WINDOWEND, WINDOWSTART, Column
+from streams_sql.spark.combining import CombiningTail, Part, pane_ms, parts_of
 from streams_sql.spark.native import literal_text
-from streams_sql.spark.stages import OFFSET, PARTITION
+from streams_sql.spark.stages import OFFSET, PARTITION, RowsTail, Tail
 from streams_sql.spark.type_names import spark_type
 from streams_sql.sql_types import BIGINT, BOOLEAN, DOUBLE, INTEGER, STRING, SqlType, quoted
 
@@ -25,12 +26,23 @@ _ORDER: Final = "__order"
 # Offsets of one partition grow, and so do the times of batches.
 _ORDER_TEXT: Final = f"struct(current_timestamp(), {OFFSET}, {PARTITION})"
 
-Rows: TypeAlias = Callable[[Node], DataFrame]
+Rows: TypeAlias = Callable[[Node, Tail], DataFrame]
+"""What comes of a node without state, by way of a tail."""
 
 
 def aggregated(node: Aggregate, rows: Rows) -> DataFrame:
     """One row for each group that a batch has changed; in append mode one for each window that is over."""
-    frame = rows(_arguments(node))
+    arguments = _arguments(node)
+    parts = parts_of(node)
+    if parts is None:
+        frame = rows(arguments, RowsTail(arguments.shape.columns))
+        texts = [_call_text(call, place) for place, call in enumerate(node.aggregates)]
+    else:
+        frame = rows(arguments, _combining(node, arguments, parts))
+        texts = [
+            _cast_text(native_text(part.spark, [quoted(part.name)]), call)
+            for part, call in zip(parts, node.aggregates, strict=True)
+        ]
     keys = [quoted(key.name) for key in node.keys]
     frame = frame.where(" AND ".join(f"{key} IS NOT NULL" for key in keys)) if keys else frame
     groups = [spark.col(key) for key in keys]
@@ -39,13 +51,22 @@ def aggregated(node: Aggregate, rows: Rows) -> DataFrame:
         frame = frame.withColumn(_EVENT_TIME, spark.timestamp_millis(spark.col(ROWTIME)))
         frame = frame.withWatermark(_EVENT_TIME, f"{grace} milliseconds")
         groups.append(_window(node.window))
-    results = [spark.expr(_call_text(call, place)).alias(call.name) for place, call in enumerate(node.aggregates)]
-    frame = frame.withColumn(_ORDER, spark.expr(_ORDER_TEXT))
+    results = [spark.expr(text).alias(call.name) for text, call in zip(texts, node.aggregates, strict=True)]
+    frame = frame if parts is not None else frame.withColumn(_ORDER, spark.expr(_ORDER_TEXT))
     made = frame.groupBy(*groups).agg(*results, spark.max(ROWTIME).alias(ROWTIME))
     if node.window is not None:
         made = made.withColumn(WINDOWSTART, spark.expr(f"unix_millis({_WINDOW}.start)"))
         made = made.withColumn(WINDOWEND, spark.expr(f"unix_millis({_WINDOW}.end)"))
     return made.select(*(spark.col(quoted(column.name)) for column in node.shape.columns))
+
+
+def _combining(node: Aggregate, arguments: Project, parts: tuple[Part, ...]) -> CombiningTail:
+    names = [column.name for column in arguments.shape.columns]
+    places = [
+        names.index(_argument(place, 0)) if call.arguments else None for place, call in enumerate(node.aggregates)
+    ]
+    keys = arguments.shape.columns[: len(node.keys)]
+    return CombiningTail(keys, parts, tuple(places), names.index(ROWTIME), pane_ms(node.window))
 
 
 def _window(window: Window) -> SparkColumn:
@@ -73,8 +94,11 @@ def _call_text(call: AggregateCall, place: int) -> str:
         raise ValueError(f"{call.function} has no form on Spark yet")
     texts = [quoted(_argument(place, index)) for index in range(len(call.arguments))]
     texts += [literal_text(value, _constant_type(value)) for value in call.constants]
-    filled = native_text(template, texts).replace("{order}", _ORDER)
-    return f"CAST({filled} AS {spark_type(call.column.type)})"
+    return _cast_text(native_text(template, texts).replace("{order}", _ORDER), call)
+
+
+def _cast_text(text: str, call: AggregateCall) -> str:
+    return f"CAST({text} AS {spark_type(call.column.type)})"
 
 
 def _constant_type(value: object) -> SqlType:

@@ -21,6 +21,9 @@ _ARROW: Final = {
     Base.TIMESTAMP: pa.int64(),
 }
 
+# The last is for texts with half of a character.
+_UNFIT: Final = (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError)
+
 Convert: TypeAlias = Callable[[Any], Any]
 
 
@@ -45,22 +48,23 @@ def from_arrow(array: pa.Array | pa.ChunkedArray, type_: SqlType) -> list[Any]:
     return values if convert is None else [convert(value) for value in values]
 
 
-def to_arrow(values: Sequence[Any], type_: SqlType) -> pa.Array:
-    """A column of these values. One that its type cannot hold becomes NULL, as an error in an expression does."""
+def to_arrow(values: Sequence[Any], type_: SqlType, target: pa.DataType | None = None) -> pa.Array:
+    """A column of these values, of a type of Arrow's that goes with theirs (None: the one that Spark gets). One that it cannot hold becomes
+    NULL, as an error in an expression does."""
     convert = _to_pairs(type_)
     if convert is not None:
         values = [convert(value) for value in values]
-    target = arrow_type(type_)
+    target = target or arrow_type(type_)
     try:
         return pa.array(values, target)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+    except _UNFIT:
         return pa.array([value if _fits(value, target) else None for value in values], target)
 
 
 def _fits(value: Any, target: pa.DataType) -> bool:
     try:
         pa.scalar(value, target)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+    except _UNFIT:
         return False
     return True
 

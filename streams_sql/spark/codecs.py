@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
+from streams_sql.formats import library
 from streams_sql.formats.library import format_of
 from streams_sql.formats.serde import Decode, Encode, Layout
+from streams_sql.formats.spelling import written_layout
 
 
 @cache
@@ -13,6 +15,11 @@ def decoder_of(layout: Layout) -> Decode:
     return format_of(layout.format.name).decoder(layout)
 
 
-@cache
 def encoder_of(layout: Layout) -> Encode:
-    return format_of(layout.format.name).encoder(layout)
+    return _kept_encoder(layout, written_layout(layout))
+
+
+@cache
+def _kept_encoder(layout: Layout, _written: Layout) -> Encode:
+    """Layouts are the same whatever the case of their names; what is written is not."""
+    return library.encoder_of(layout)

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Final, TypeAlias
 
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.plan.nodes import PersistentPlan
+from streams_sql.plan.records import ProblemKind, problem_text
 
 LENGTH: Final = struct.Struct(">I")
 # Spark takes no shorter one for real-time mode.
@@ -141,15 +142,26 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class BadRecord:
+    """A `Problem`, as it is told."""
+
     topic: str
     partition: int
     offset: int
     reason: str
+    kind: str = ProblemKind.DESERIALIZATION
+    part: str = ""
+    raw: str | None = None
+    times: int = 1
+
+    @property
+    def text(self) -> str:
+        return problem_text(self.topic, self.partition, self.offset, self.reason)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a batch has done. `bad_records` are those passed over in it, of which some are told."""
+    """What a batch has done. `bad_records` are those passed over in it, `failed` expressions that gave NULL since they failed: of both some
+    are told."""
 
     query_id: str
     batch_id: int
@@ -160,6 +172,7 @@ class Progress:
     state_rows: int
     duration_ms: int
     bad_records: int = 0
+    failed: int = 0
     examples: tuple[BadRecord, ...] = ()
 
 

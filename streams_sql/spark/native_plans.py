@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
 from streams_sql.formats.library import format_of
 from streams_sql.formats.serde import Layout, RegistryAccess
-from streams_sql.plan.nodes import Filter, FlatMap, Named, PersistentPlan, Project, Read, Rekey
+from streams_sql.plan.nodes import Filter, FlatMap, Named, PersistentPlan, Project, Read, Rekey, UnionAll
 from streams_sql.plan.pipeline import chain_of
 from streams_sql.plan.text import expression_text
 from streams_sql.sources import ROWOFFSET, ROWPARTITION, ROWTIME, Column, Source
@@ -71,6 +71,8 @@ class NativePlan:
 def native_plan(plan: PersistentPlan, how: Lowering) -> NativePlan:
     """NotNative if Python, state, or what Spark's own sink cannot write is needed."""
     chain = chain_of(plan.node)
+    if isinstance(chain.base, UnionAll):
+        raise NotNative("it puts streams together")
     if not isinstance(chain.base, Read):
         raise NotNative("it has an aggregate or a join, and those keep state")
     if chain.base.source.is_table or plan.sink.is_table:
@@ -149,6 +151,8 @@ def _writing(sink: Source, how: Lowering) -> Select:
 
 
 def _encoding(layout: Layout, how: Lowering) -> str:
+    if layout.format.keeps_case:
+        raise NotNative("the names of its fields keep their case (sql.names.keep.case), which is written in Python")
     text = format_of(layout.format.name).spark_encoding(layout, registers=not how.is_trial)
     if text is None:
         raise NotNative(f"its {'key' if layout.is_key else 'value'} ({_columns(layout)}) is written in Python")

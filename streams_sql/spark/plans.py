@@ -7,7 +7,7 @@ real-time mode, where Spark allows no Python, `native_plans` has it in Spark's S
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Final
@@ -20,7 +20,8 @@ from streams_sql.language.statements import Emit
 from streams_sql.local.pipeline import Pipeline
 from streams_sql.plan.hosting import Hosting, hosting_of
 from streams_sql.plan.nodes import Aggregate, Node, PersistentPlan, Read, StreamJoin
-from streams_sql.plan.pipeline import chain_of, columns_of
+from streams_sql.plan.pipeline import chain_of, chains_of, columns_of
+from streams_sql.plan.records import ProblemKind
 from streams_sql.sources import Source
 from streams_sql.spark import native_plans, topic_source
 from streams_sql.spark.aggregates import aggregated
@@ -32,10 +33,10 @@ from streams_sql.spark.shards import (
     PackedHead,
     ShardProcessor,
     ShardTail,
+    ignored,
     shard_numbers,
     sharded,
 )
-from streams_sql.spark.slots import reads
 from streams_sql.spark.stages import (
     EXAMPLES_MAX,
     PROBLEM,
@@ -46,7 +47,6 @@ from streams_sql.spark.stages import (
     Stage,
     Tail,
     TopicTail,
-    ignored,
 )
 from streams_sql.spark.stream_joins import joined
 from streams_sql.spark.topic_source import FORMAT, Reading, TopicSource
@@ -55,19 +55,20 @@ from streams_sql.spark.transactions import Marks
 
 OBSERVED_WRITES: Final = "writes"
 OBSERVED_READS: Final = "reads"
+_PROBLEMS: Final = f"sum(CASE WHEN {PROBLEM}.kind {{}} '{ProblemKind.PROCESSING}' THEN {PROBLEM}.times END)"
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a plan is lowered with. `topics` are those that it reads, as they are now, and `first` are the offsets at which it begins;
-    `marks` are for what is written exactly once."""
+    `marks` are for what is written exactly once: for each place where something is read if a query has no state, else for all of it."""
 
     session: SparkSession
     kafka: KafkaAccess
     registry: RegistryAccess | None = None
     topics: Mapping[str, TopicState] = field(default_factory=dict)
     first: Mapping[str, Offsets] = field(default_factory=dict)
-    marks: Marks | None = None
+    marks: tuple[Marks, ...] = ()
 
     def layouts(self, source: Source) -> tuple[Layout, Layout]:
         """Those of the keys and of the values of a source."""
@@ -102,7 +103,7 @@ class Surroundings:
             self.first[topic],
             self.kafka,
             has_headers=bool(read.source.schema.headers),
-            records_max=records_max if self.marks is None else min(records_max, TRANSACTION_RECORDS_MAX),
+            records_max=min(records_max, TRANSACTION_RECORDS_MAX) if self.marks else records_max,
         )
         self.session.dataSource.register(TopicSource)
         stream = self.session.readStream.format(FORMAT).schema(stage.tail.schema)
@@ -128,29 +129,42 @@ class PlanLowering:
     def lowered(self) -> Lowered:
         plan = self._start.plan
         chain = chain_of(plan.node)
-        tail = self._topic_tail(plan)
-        if hosting_of(plan.node) is Hosting.SHARDS:
-            stage = Stage(PackedHead(), (), tail, self._start.fails_on_bad_record)
-            frame = self._sharded(plan.node).mapInArrow(stage, tail.schema)
-        elif isinstance(chain.base, Read):
-            frame = self._staged(chain.base, chain.operators, tail)
+        hosting = hosting_of(plan.node)
+        if hosting is Hosting.STATELESS:
+            frame = self._put_together(plan.node, lambda place, read: self._topic_tail(plan, place, read))
         else:
-            stage = Stage(RowsHead(chain.base.shape.columns), chain.operators, tail, self._start.fails_on_bad_record)
-            frame = self._stateful(chain.base).mapInArrow(stage, tail.schema)
+            is_sharded, tail = hosting is Hosting.SHARDS, self._topic_tail(plan)
+            rows = self._sharded(plan.node) if is_sharded else self._stateful(chain.base)
+            head = PackedHead() if is_sharded else RowsHead(chain.base.shape.columns)
+            operators = () if is_sharded else chain.operators
+            stage = Stage(head, operators, tail, self._start.fails_on_bad_record)
+            frame = rows.mapInArrow(stage, tail.schema)
         written = frame.observe(
             OBSERVED_WRITES,
             spark.sum("written").alias("written"),
             spark.sum("bad").alias("bad"),
+            spark.sum("failed").alias("failed"),
             spark.expr(f"slice(flatten(collect_list(examples)), 1, {EXAMPLES_MAX})").alias("examples"),
         )
         return Lowered(written, _output_mode(chain.base))
 
     def rows(self, node: Node) -> DataFrame:
         """The rows of a node below one with state. Problems are observed and left out."""
-        chain = chain_of(node)
-        if not isinstance(chain.base, Read):
-            raise TypeError(f"{type(chain.base).__name__} stands below another operator with state")
-        return self._observed(self._staged(chain.base, chain.operators, RowsTail(node.shape.columns)))
+        return self.tailed(node, RowsTail(node.shape.columns))
+
+    def tailed(self, node: Node, tail: Tail) -> DataFrame:
+        """What a tail makes of them."""
+        return self._observed(self._put_together(node, lambda _place, _read: tail))
+
+    def _put_together(self, node: Node, tail: Callable[[int, Read], Tail]) -> DataFrame:
+        """What stages make of the records of each topic that stands below a node without state. The place of a read tells it from others
+        of the same topic."""
+        frames = []
+        for place, chain in enumerate(chains_of(node)):
+            if not isinstance(chain.base, Read):
+                raise TypeError(f"{type(chain.base).__name__} stands below another operator with state")
+            frames.append(self._staged(chain.base, chain.operators, tail(place, chain.base)))
+        return reduce(DataFrame.unionByName, frames)
 
     def _sharded(self, node: Node) -> DataFrame:
         pipeline = Pipeline(node, ignored)
@@ -168,7 +182,8 @@ class PlanLowering:
         """Without problems, which are observed."""
         rows = frame.observe(
             f"{OBSERVED_READS}{self._reads}",
-            spark.count(PROBLEM).alias("bad"),
+            spark.expr(_PROBLEMS.format("<>")).alias("bad"),
+            spark.expr(_PROBLEMS.format("=")).alias("failed"),
             spark.expr(f"slice(collect_list({PROBLEM}), 1, {EXAMPLES_MAX})").alias("examples"),
         )
         self._reads += 1
@@ -184,22 +199,24 @@ class PlanLowering:
     def _stateful(self, node: Node) -> DataFrame:
         match node:
             case Aggregate():
-                return aggregated(node, self.rows)
+                return aggregated(node, self.tailed)
             case StreamJoin():
                 return joined(node, self.rows)
         raise TypeError(f"Spark has no operator for {type(node).__name__}")
 
-    def _topic_tail(self, plan: PersistentPlan) -> TopicTail:
+    def _topic_tail(self, plan: PersistentPlan, place: int = 0, read: Read | None = None) -> TopicTail:
+        """With `read`, each row comes from one record of what is read at that place."""
         key, value = self._surroundings.layouts(plan.sink)
-        is_stateless = hosting_of(plan.node) is Hosting.STATELESS
+        marks = self._surroundings.marks
         return TopicTail(
             sink=plan.sink,
             columns=columns_of(plan.node),
             key=key,
             value=value,
             kafka=self._surroundings.kafka,
-            marks=self._surroundings.marks,
-            source=next(reads(plan.node)).source.topic if is_stateless else None,
+            marks=marks[place] if marks else None,
+            source=None if read is None else read.source.topic,
+            topic=plan.target,
         )
 
 

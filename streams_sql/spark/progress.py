@@ -31,6 +31,7 @@ def progress_of(query_id: str, text: str, first: Mapping[str, Mapping[int, int]]
         state_rows=sum(operator.get("numRowsTotal") or 0 for operator in told.get("stateOperators") or ()),
         duration_ms=duration_ms,
         bad_records=sum(metrics.get("bad") or 0 for metrics in observed.values()),
+        failed=sum(metrics.get("failed") or 0 for metrics in observed.values()),
         examples=tuple(BadRecord(**example) for example in examples[:EXAMPLES_MAX]),
     )
 

@@ -12,18 +12,12 @@ from typing import Final
 from confluent_kafka import KafkaException
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.listener import (
-    QueryIdleEvent,
-    QueryProgressEvent,
-    QueryStartedEvent,
-    QueryTerminatedEvent,
-    StreamingQueryListener,
-)
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.plan.hosting import Hosting, hosting_of
+from streams_sql.plan.nodes import reads_of
 from streams_sql.spark.checkpoints import Folder, Opened, first_offsets, open_checkpoint
 from streams_sql.spark.failures import failure
 from streams_sql.spark.messages import (
@@ -44,8 +38,8 @@ from streams_sql.spark.native_plans import Lowering, NotNative, native_plan
 from streams_sql.spark.plans import PlanLowering, Surroundings, native_frame
 from streams_sql.spark.positions import Offsets, TopicState
 from streams_sql.spark.progress import progress_of
+from streams_sql.spark.query_listener import Hearing
 from streams_sql.spark.session import NATIVE_SETTINGS, SHARD_SETTINGS
-from streams_sql.spark.slots import reads
 from streams_sql.spark.topic_states import TopicMissing, TopicStates, missing_text
 from streams_sql.spark.transactions import Marks, end_transaction
 
@@ -64,10 +58,10 @@ class _Run:
     command: StartQuery
     topics: dict[str, tuple[str, int]] = field(default_factory=dict)
     first: dict[str, Offsets] = field(default_factory=dict)
-    marks: Marks | None = None
+    marks: tuple[Marks, ...] = ()
     session: SparkSession | None = None
     query: StreamingQuery | None = None
-    listener: _Listener | None = None
+    hearing: Hearing | None = None
     batches: int = 0
     is_over: bool = False
 
@@ -200,15 +194,14 @@ class QueryHost:
 
     def _end(self, query_id: str) -> None:
         run = self._runs.pop(query_id, None)
-        if run is None or run.query is None or run.listener is None or run.session is None:
+        if run is None or run.query is None or run.hearing is None or run.session is None:
             return
         run.is_over = True
         run.query.stop()
-        run.session.streams.removeListener(run.listener)
-        if run.marks is not None:
-            partitions = sum(count for _, count in run.topics.values())
-            numbered = int(run.session.conf.get("spark.sql.shuffle.partitions") or 1)
-            self._end_transactions(run.marks, numbered if run.marks.source is None else partitions)
+        run.hearing.end()
+        numbered = int(run.session.conf.get("spark.sql.shuffle.partitions") or 1)
+        for marks in run.marks:
+            self._end_transactions(marks, numbered if marks.source is None else run.topics[marks.source][1])
 
     def _end_transactions(self, marks: Marks, tasks: int) -> None:
         """Of tasks that were ended in the middle: readers of the sink would wait until the broker gives them up."""
@@ -227,20 +220,19 @@ class QueryHost:
         run.topics = {name: (state.id, state.partitions) for name, state in topics.items()}
         run.marks = self._marks(command, opened, topics)
         if not command.trigger.is_real_time:
-            tables = {each.source.topic for each in reads(command.plan.node) if each.source.is_table}
+            tables = {each.source.topic for each in reads_of(command.plan.node) if each.source.is_table}
             run.first = first_offsets(Folder(session, command.checkpoint), topics, command.starting_offsets, tables)
         surroundings = Surroundings(session, self._kafka, self._registry, topics, run.first, run.marks)
         writer = (
             self._real_time(command, surroundings) if command.trigger.is_real_time else _batches(command, surroundings)
         )
-        run.listener = _Listener(run, self._tell)
-        session.streams.addListener(run.listener)
+        run.hearing = Hearing(session, _Listener(run, self._tell))
         run.query = writer.queryName(command.query_id).option("checkpointLocation", command.checkpoint).start()
 
     def _states(self, command: StartQuery) -> dict[str, TopicState]:
         """The topics that a query reads. TopicMissing."""
-        read = {each.source.topic for each in reads(command.plan.node)}
-        sink = command.plan.sink.topic
+        read = {each.source.topic for each in reads_of(command.plan.node)}
+        sink = command.plan.target
         for name in sorted({*read, sink} - self._topics.ids({*read, sink}).keys()):
             raise TopicMissing(missing_text(name, is_sink=name not in read))
         return self._topics.states(read)
@@ -265,14 +257,18 @@ class QueryHost:
                 )
             )
 
-    def _marks(self, command: StartQuery, opened: Opened, topics: Mapping[str, TopicState]) -> Marks | None:
+    def _marks(self, command: StartQuery, opened: Opened, topics: Mapping[str, TopicState]) -> tuple[Marks, ...]:
+        """Those of places but the first have their number in their names: several may read the same topic."""
         if command.guarantee is Guarantee.AT_LEAST_ONCE:
-            return None
-        name, sink = self._name(command.query_id), command.plan.sink.topic
+            return ()
+        name, sink = self._name(command.query_id), command.plan.target
         if hosting_of(command.plan.node) is not Hosting.STATELESS:
-            return Marks(name, f"{name}/{opened.id}", sink)
-        source = next(reads(command.plan.node)).source.topic
-        return Marks(name, f"{name}/{topics[source].id}", sink, source)
+            return (Marks(name, f"{name}/{opened.id}", sink),)
+        marks = []
+        for place, read in enumerate(reads_of(command.plan.node)):
+            own, topic = f"{name}/place_{place}" if place else name, read.source.topic
+            marks.append(Marks(own, f"{own}/{topics[topic].id}", sink, topic))
+        return tuple(marks)
 
     def _real_time(self, command: StartQuery, surroundings: Surroundings) -> DataStreamWriter:
         """With Spark's own sink: the records bear the time at which they are written."""
@@ -306,27 +302,24 @@ def _batches(command: StartQuery, surroundings: Surroundings) -> DataStreamWrite
     return writer.trigger(processingTime=f"{command.trigger.interval_ms} milliseconds")
 
 
-class _Listener(StreamingQueryListener):
+class _Listener:
     """Of one run: each has a session of its own."""
 
     def __init__(self, run: _Run, tell: Callable[[Event], None]) -> None:
         self._run = run
         self._tell = tell
 
-    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
-        pass
-
-    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
+    def idled(self) -> None:
         if not self._run.is_over:
             self._tell(Idle(self._run.command.query_id))
 
-    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
+    def progressed(self, text: str) -> None:
         self._run.batches += 1
         if not self._run.is_over:
-            self._tell(progress_of(self._run.command.query_id, event.progress.json, self._run.first))
+            self._tell(progress_of(self._run.command.query_id, text, self._run.first))
 
-    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
+    def failed(self, cause: str) -> None:
         """What ends because it was told to is no failure, whatever it breaks off in."""
-        if not self._run.is_over and event.exception is not None:
+        if not self._run.is_over:
             self._run.is_over = True
-            self._tell(failure(self._run.command.query_id, event.exception))
+            self._tell(failure(self._run.command.query_id, cause))

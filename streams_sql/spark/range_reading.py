@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
@@ -16,7 +17,8 @@ RECORDS_TOGETHER: Final = 5_000
 """Handed on at once; it bounds the memory of a worker, with the size of its records."""
 QUEUE_KB: Final = 32_768
 """What librdkafka fetches ahead."""
-POLL_S: Final = 0.25
+POLL_S: Final = 0.02
+"""librdkafka waits for as many records as it is asked for, or for so long: a range that ends with what is no record takes that time."""
 SILENCE_DEADLINE_S: Final = 60.0
 """How long a range that is known to be there may give nothing."""
 
@@ -29,10 +31,13 @@ _SETTINGS: Final[dict[str, str | bool | int]] = {
     "auto.offset.reset": "error",
     # A range may end with what is no record: the markers of transactions, or what was compacted away.
     "enable.partition.eof": True,
+    # What is fetched is there. A request that waits at the end of one range for more would hold up the next one.
+    "fetch.wait.max.ms": 20,
     "queued.max.messages.kbytes": QUEUE_KB,
     "fetch.message.max.bytes": 4_194_304,
     "max.partition.fetch.bytes": 4_194_304,
 }
+_TIME: Final = itemgetter(1)
 _CONSUMERS: Final[dict[str, Consumer]] = {}
 
 
@@ -43,7 +48,7 @@ def read_range(access: KafkaAccess, wanted: Range, *, has_headers: bool) -> Iter
     try:
         reached, heard_s = wanted.start, time.monotonic()
         while reached < wanted.end:
-            messages = consumer.consume(RECORDS_TOGETHER, POLL_S)
+            messages = consumer.consume(min(RECORDS_TOGETHER, wanted.end - reached), POLL_S)
             if not messages:
                 if time.monotonic() - heard_s > SILENCE_DEADLINE_S:
                     raise TimeoutError(f"No record of {wanted} has come within {SILENCE_DEADLINE_S:.0f} s")
@@ -77,7 +82,7 @@ def _sorted_out(messages: list[Message], wanted: Range) -> tuple[list[Message], 
 
 
 def _are_sound(messages: Sequence[Message]) -> bool:
-    return not any(message.error() for message in messages)
+    return not any(map(Message.error, messages))
 
 
 def _failure(error: KafkaError, wanted: Range) -> Exception:
@@ -87,14 +92,17 @@ def _failure(error: KafkaError, wanted: Range) -> Exception:
     return KafkaException(error)
 
 
-def _records(messages: Sequence[Any], partition: int, *, has_headers: bool) -> Records:
+def _records(messages: Sequence[Message], partition: int, *, has_headers: bool) -> Records:
+    first, last = messages[0].offset() or 0, messages[-1].offset() or 0
+    is_unbroken = last - first + 1 == len(messages)
+    fields: Any = Message
     return Records(
-        [message.key() for message in messages],
-        [message.value() for message in messages],
-        [message.timestamp()[1] for message in messages],
+        list(map(fields.key, messages)),
+        list(map(fields.value, messages)),
+        list(map(_TIME, map(fields.timestamp, messages))),
         [partition] * len(messages),
-        [message.offset() for message in messages],
-        [message.headers() or () for message in messages] if has_headers else (),
+        range(first, last + 1) if is_unbroken else list(map(fields.offset, messages)),
+        [headers or () for headers in map(fields.headers, messages)] if has_headers else (),
     )
 
 

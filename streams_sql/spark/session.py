@@ -6,11 +6,11 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from streams_sql.spark import home, jars, java
+from streams_sql.spark import class_archive, home, jars, java
 from streams_sql.spark.masters import default_master, is_local
 
 # Shards keep their state in RocksDB alone; all else has it in memory, which commits faster.
@@ -77,13 +77,16 @@ def scratch_settings(scratch: Path, settings: Mapping[str, str]) -> dict[str, st
 def open_session(master: str, settings: Mapping[str, str]) -> SparkSession:
     """Start Spark, here if no master is named. The user's settings go before ours; with jars of their own, ours stand back."""
     chosen = {**SETTINGS, **settings}
+    java_home = java.require()
     if is_local(master):
         chosen = {**LOCAL_SETTINGS, **chosen}
         # Spark warns of each address that it might have chosen instead.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         if PYTHON_SETTING not in settings and (light := home.light_home()) is not None:
             os.environ.setdefault("SPARK_HOME", str(light))
-    os.environ["JAVA_HOME"] = str(java.require())
+            archive = class_archive.options(light, java_home)
+            chosen[_JAVA_OPTIONS] = f"{archive} {chosen.get(_JAVA_OPTIONS, '')}".strip()
+    os.environ["JAVA_HOME"] = str(java_home)
     # State workers run whatever python3 comes first on the path unless told otherwise.
     os.environ["PYSPARK_PYTHON"] = settings.get(PYTHON_SETTING, sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -94,4 +97,13 @@ def open_session(master: str, settings: Mapping[str, str]) -> SparkSession:
         builder = builder.config(name, value)
     session: SparkSession = builder.getOrCreate()
     session.sparkContext.setLogLevel(chosen["spark.log.level"])
+    _write_plain_files(session)
     return session
+
+
+def _write_plain_files(session: SparkSession) -> None:
+    """Checkpoints on a local disk: Hadoop would write a second file with checksums for each, and start a process for its permissions. What
+    is large in them is compressed, with checksums of its own."""
+    context: Any = session.sparkContext
+    local = context._jvm.org.apache.hadoop.fs.FileSystem.getLocal(context._jsc.hadoopConfiguration())
+    local.setWriteChecksum(False)

@@ -15,7 +15,7 @@ import secrets
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, ClassVar, Final
 from zlib import crc32
 
@@ -27,12 +27,13 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from streams_sql.local.interleaving import Line, in_order, offset_of, rank_of
 from streams_sql.local.keyed import Part
 from streams_sql.local.pipeline import Pipeline
-from streams_sql.plan.nodes import Node
+from streams_sql.plan.expression_problems import ExpressionProblems
+from streams_sql.plan.nodes import Node, reads_of
 from streams_sql.plan.pipeline import Row, columns_of
-from streams_sql.plan.records import OnProblem
+from streams_sql.plan.records import OnProblem, Problem
 from streams_sql.processors.processor import KeyOf
 from streams_sql.sources import ROWTIME
-from streams_sql.spark.stages import PROBLEM, PROBLEM_ARROW, PROBLEM_TYPE, Problems, ignored
+from streams_sql.spark.stages import PROBLEM, PROBLEM_ARROW, PROBLEM_TYPE, Problems
 
 SHARD: Final = "shard"
 PACKED: Final = "packed"
@@ -82,7 +83,8 @@ class ShardTail:
     )
 
     def write(self, batches: Iterator[list[Row]], problems: Problems) -> Iterator[pa.RecordBatch]:
-        dealing = _Dealing(_pipeline(self.node).leaves[self.place].key, self.shards)
+        # A key that fails is told where its row goes.
+        dealing = _Dealing(Pipeline(self.node, ignored).leaves[self.place].key, self.shards)
         for rows in batches:
             packed = [
                 {
@@ -128,11 +130,20 @@ class _Dealing:
 
 @dataclass(frozen=True, slots=True)
 class PackedHead:
-    """Rows that come from shards."""
+    """Rows that come from shards, and expressions that have failed there."""
+
+    topic: ClassVar[str] = ""
 
     def rows(self, on_problem: OnProblem) -> Any:
         def take(batch: pa.RecordBatch) -> list[Row]:
-            return list(chain.from_iterable(map(pickle.loads, batch.column(PACKED).to_pylist())))
+            rows: list[Row] = []
+            for some in map(pickle.loads, batch.column(PACKED).to_pylist()):
+                if isinstance(some[0], Problem):
+                    for problem in some:
+                        on_problem(problem)
+                else:
+                    rows += some
+            return rows
 
         return take
 
@@ -171,6 +182,8 @@ class ShardProcessor(StatefulProcessor):
         remaining = iter(made)
         while some := list(islice(remaining, PACKED_ROWS_MAX)):
             yield SparkRow(**{PACKED: pickle.dumps(some, pickle.HIGHEST_PROTOCOL)})
+        if problems := shard.problems.take():
+            yield SparkRow(**{PACKED: pickle.dumps(problems, pickle.HIGHEST_PROTOCOL)})
 
     def _write(self, shard: _Shard) -> None:
         changed = shard.changed()
@@ -190,12 +203,15 @@ class _Shard:
 
     node: Node
     pipeline: Pipeline = field(init=False)
+    problems: ExpressionProblems = field(init=False)
     mark: bytes = b""
     list_bytes: int = 0
     whole_bytes: int = 0
 
     def __post_init__(self) -> None:
-        self.pipeline = _pipeline(self.node)
+        topics = {read.source.topic for read in reads_of(self.node)}
+        self.problems = ExpressionProblems(topics.pop() if len(topics) == 1 else "")
+        self.pipeline = Pipeline(self.node, self.problems.add, ENTRIES_MAX)
 
     def restore(self, entries: Iterable[bytes]) -> None:
         for entry in entries:
@@ -291,8 +307,8 @@ def _rotated(value: int, bits: int) -> int:
     return (value << bits | value >> 32 - bits) & _MASK
 
 
-def _pipeline(node: Node) -> Pipeline:
-    return Pipeline(node, ignored, ENTRIES_MAX)
+def ignored(error: Exception) -> None:
+    """For pipelines that only tell how a plan is made up."""
 
 
 def _position(row: SparkRow) -> tuple[int, int, int]:

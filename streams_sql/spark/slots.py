@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from streams_sql.plan.nodes import Aggregate, Filter, FlatMap, LookupJoin, Node, PersistentPlan, Project, Read, Rekey
+from streams_sql.plan.nodes import PersistentPlan, reads_of
 from streams_sql.spark.masters import slots_of
 from streams_sql.spark.messages import Trigger
 
@@ -40,19 +40,4 @@ class SlotCount:
 def slots(plan: PersistentPlan, trigger: Trigger, partitions: Mapping[str, int]) -> int:
     """The slots that a query holds all the time: in real-time mode one for each partition it reads, else none: a batch takes what is
     free and gives it back."""
-    return sum(partitions[read.source.topic] for read in reads(plan.node)) if trigger.is_real_time else 0
-
-
-def reads(node: Node) -> Iterator[Read]:
-    """What a plan reads."""
-    match node:
-        case Read():
-            yield node
-        case Filter() | Project() | FlatMap() | Rekey() | Aggregate():
-            yield from reads(node.input)
-        case LookupJoin():
-            yield from reads(node.stream)
-            yield from reads(node.table)
-        case _:
-            yield from reads(node.left)
-            yield from reads(node.right)
+    return sum(partitions[read.source.topic] for read in reads_of(plan.node)) if trigger.is_real_time else 0

@@ -15,9 +15,10 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark import TaskContext
 
 from streams_sql.formats.serde import Layout
+from streams_sql.plan.expression_problems import ExpressionProblems
 from streams_sql.plan.nodes import Filter, FlatMap, Project, Read, Rekey
 from streams_sql.plan.pipeline import Row, compile_steps, run_steps
-from streams_sql.plan.records import OnProblem, Problem, RecordReader, Records, window_suffix
+from streams_sql.plan.records import OnProblem, Problem, ProblemKind, RecordReader, Records, window_suffix
 from streams_sql.sources import ROWTIME, WINDOWEND, WINDOWSTART, Column, Source
 from streams_sql.spark.arrow_values import arrow_type, from_arrow, to_arrow
 from streams_sql.spark.codecs import decoder_of, encoder_of
@@ -33,12 +34,23 @@ PROBLEM: Final = "__problem"
 EXAMPLES_MAX: Final = 10
 REASON_CHARACTERS: Final = 500
 
-PROBLEM_TYPE: Final = "STRUCT<topic: STRING, partition: INT, offset: BIGINT, reason: STRING>"
-REPORT_SCHEMA: Final = f"written BIGINT, bad BIGINT, examples ARRAY<{PROBLEM_TYPE}>"
+PROBLEM_TYPE: Final = "STRUCT<topic: STRING, partition: INT, offset: BIGINT, reason: STRING, kind: STRING, part: STRING, raw: STRING, times: BIGINT>"
+REPORT_SCHEMA: Final = f"written BIGINT, bad BIGINT, failed BIGINT, examples ARRAY<{PROBLEM_TYPE}>"
 PROBLEM_ARROW: Final = pa.struct(
-    [("topic", pa.string()), ("partition", pa.int32()), ("offset", pa.int64()), ("reason", pa.string())]
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("offset", pa.int64()),
+        ("reason", pa.string()),
+        ("kind", pa.string()),
+        ("part", pa.string()),
+        ("raw", pa.string()),
+        ("times", pa.int64()),
+    ]
 )
-_REPORT_ARROW: Final = pa.schema([("written", pa.int64()), ("bad", pa.int64()), ("examples", pa.list_(PROBLEM_ARROW))])
+_REPORT_ARROW: Final = pa.schema(
+    [("written", pa.int64()), ("bad", pa.int64()), ("failed", pa.int64()), ("examples", pa.list_(PROBLEM_ARROW))]
+)
 _BATCH_ID: Final = "streaming.sql.batchId"
 
 _TOO_LARGE: Final = "The row cannot be written: its record would have {} bytes, which is more than producers send."
@@ -51,7 +63,10 @@ Messages: TypeAlias = tuple[Sequence[bytes | None], Sequence[bytes | None], Sequ
 
 
 class Head(Protocol):
-    """Where the rows of a stage come from."""
+    """Where the rows of a stage come from. `topic` is empty where that is no topic."""
+
+    @property
+    def topic(self) -> str: ...
 
     def rows(self, on_problem: OnProblem) -> Callable[[Any], list[Row]]: ...
 
@@ -70,19 +85,26 @@ class BadRecordError(Exception):
 
 
 class Problems:
-    """Records that were passed over since the last look."""
+    """Records that were passed over since the last look, and expressions that failed, with `topic` as where their rows come from."""
 
-    def __init__(self, is_fatal: bool) -> None:
+    def __init__(self, is_fatal: bool, topic: str = "") -> None:
         self._is_fatal = is_fatal
+        self._failed = ExpressionProblems(topic)
         self.found: list[Problem] = []
 
     def add(self, problem: Problem) -> None:
         problem = problem._replace(reason=problem.reason[:REASON_CHARACTERS])
-        if self._is_fatal:
+        if self._is_fatal and problem.kind != ProblemKind.PROCESSING:
             raise BadRecordError(bad_record_text(problem))
         self.found.append(problem)
 
+    def add_error(self, error: Exception) -> None:
+        """An expression that fails is NULL, as ksqlDB has it."""
+        self._failed.add(error)
+
     def take(self) -> list[Problem]:
+        for problem in self._failed.take():
+            self.add(problem)
         found, self.found = self.found, []
         return found
 
@@ -102,6 +124,10 @@ class RecordsHead:
     key: Layout
     value: Layout
 
+    @property
+    def topic(self) -> str:
+        return self.read.source.topic
+
     def rows(self, on_problem: OnProblem) -> Callable[[Records], list[Row]]:
         return RecordReader(self.read, decoder_of(self.key), decoder_of(self.value), on_problem).rows
 
@@ -111,6 +137,8 @@ class RowsHead:
     """Rows that an operator with state has made."""
 
     columns: tuple[Column, ...]
+
+    topic: ClassVar[str] = ""
 
     def rows(self, on_problem: OnProblem) -> Callable[[pa.RecordBatch], list[Row]]:
         def take(batch: pa.RecordBatch) -> list[Row]:
@@ -171,6 +199,8 @@ class TopicTail:
     kafka: KafkaAccess
     marks: Marks | None = None
     source: str | None = None
+    topic: str | None = None
+    """Where rows go instead of the sink's own topic."""
 
     schema: ClassVar[str] = REPORT_SCHEMA
 
@@ -187,22 +217,26 @@ class TopicTail:
         self, producer: TaskProducer, batches: Iterator[list[Row]], problems: Problems
     ) -> dict[str, int | list[dict[str, Any]]]:
         encoding = _Encoding(self)
-        written, bad, examples = 0, 0, list[Problem]()
+        written, bad, failed, examples = 0, 0, 0, list[Problem]()
         for rows in batches:
             chosen = producer.unwritten(rows)
             keys, values, timestamps = encoding.messages(chosen, problems)
-            too_large = producer.produce(self.sink.topic, keys, values, timestamps)
+            too_large = producer.produce(self.topic or self.sink.topic, keys, values, timestamps)
             for place in too_large:
                 # Rows that could not be encoded are gone: then nobody knows which record this one is of.
                 _, partition, offset = chosen[place][-1] if len(keys) == len(chosen) else NO_RECORD
                 size = len(keys[place] or b"") + len(values[place] or b"")
-                problems.add(Problem(self.source or self.sink.topic, partition, offset, _TOO_LARGE.format(size)))
+                topic, reason = self.source or self.sink.topic, _TOO_LARGE.format(size)
+                problems.add(Problem(topic, partition, offset, reason, ProblemKind.SERIALIZATION))
             found = problems.take()
             written += len(keys) - len(too_large)
-            bad += len(found)
+            errors = sum(problem.times for problem in found if problem.kind == ProblemKind.PROCESSING)
+            failed += errors
+            bad += sum(problem.times for problem in found) - errors
             examples += found[: EXAMPLES_MAX - len(examples)]
         producer.finish()
-        return {"written": written, "bad": bad, "examples": [problem._asdict() for problem in examples]}
+        told = [problem._asdict() for problem in examples]
+        return {"written": written, "bad": bad, "failed": failed, "examples": told}
 
     def _producer(self) -> TaskProducer:
         if self.marks is None:
@@ -243,7 +277,7 @@ class _Encoding:
                 messages.append((key, value, timestamp))
             except Exception as error:  # noqa: BLE001 - one bad row must not stop the query
                 reason = f"The row cannot be written: {error}"
-                problems.add(Problem(self._topic, row[-1][1], row[-1][2], reason))
+                problems.add(Problem(self._topic, row[-1][1], row[-1][2], reason, ProblemKind.SERIALIZATION))
         keys, values, timestamps = zip(*messages, strict=True) if messages else ((), (), ())
         return keys, values, timestamps
 
@@ -286,11 +320,7 @@ class Stage:
     fails_on_bad_record: bool = False
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[pa.RecordBatch]:
-        problems = Problems(self.fails_on_bad_record)
+        problems = Problems(self.fails_on_bad_record, self.head.topic)
         rows_of: Callable[[Any], list[Row]] = self.head.rows(problems.add)
-        steps = compile_steps(self.operators, ignored)
+        steps = compile_steps(self.operators, problems.add_error)
         yield from self.tail.write((run_steps(steps, rows_of(batch)) for batch in batches), problems)
-
-
-def ignored(error: Exception) -> None:
-    """An expression that fails is NULL, as ksqlDB has it."""

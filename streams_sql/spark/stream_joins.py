@@ -1,31 +1,21 @@
-"""Joins of two streams within a time of each other, with Spark's own join.
-
-A row without a partner is told when none can come any more: when both streams have gone past its window and the grace period.
-"""
+"""Pairs of rows of two streams within a time of each other, with Spark's own join."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as spark
 
-from streams_sql.language.statements import JoinKind, Within
+from streams_sql.language.statements import Within
 from streams_sql.plan.nodes import Named, Node, Project, Shape, StreamJoin
 from streams_sql.sources import ROWTIME, Column
-from streams_sql.spark.aggregates import GRACE_DEFAULT_MS, Rows
+from streams_sql.spark.aggregates import GRACE_DEFAULT_MS
 from streams_sql.sql_types import STRING, quoted
 from streams_sql.typed import Typed
 
-_KINDS: Final = {
-    JoinKind.INNER: "inner",
-    JoinKind.LEFT: "left_outer",
-    JoinKind.RIGHT: "right_outer",
-    JoinKind.OUTER: "full_outer",
-}
 
-
-def joined(node: StreamJoin, rows: Rows) -> DataFrame:
+def joined(node: StreamJoin, rows: Callable[[Node], DataFrame]) -> DataFrame:
     left = _side(rows(with_key(node.left, node.left_key, "__left_key")), "__left", node.within)
     right = _side(rows(with_key(node.right, node.right_key, "__right_key")), "__right", node.within)
     near = (
@@ -33,7 +23,7 @@ def joined(node: StreamJoin, rows: Rows) -> DataFrame:
         f" AND __right_time >= __left_time - INTERVAL {node.within.before_ms / 1000:.3f} SECOND"
         f" AND __right_time <= __left_time + INTERVAL {node.within.after_ms / 1000:.3f} SECOND"
     )
-    pairs = left.join(right, spark.expr(near), _KINDS[node.kind])
+    pairs = left.join(right, spark.expr(near), "inner")
     pairs = pairs.withColumn(ROWTIME, spark.expr("greatest(__left_rowtime, __right_rowtime)"))
     return pairs.select(*(spark.col(quoted(column.name)) for column in node.shape.columns))
 

@@ -6,7 +6,7 @@ true, and one that is true where it is false. A condition that is NULL has neith
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
@@ -14,6 +14,7 @@ from typing import Any, Final
 from streams_sql.evaluation.comparisons import Evaluate
 from streams_sql.evaluation.compiler import compile_expression
 from streams_sql.functions.declaration import Overload
+from streams_sql.plan.conjuncts import conjunction, conjuncts
 from streams_sql.sql_types import BIGINT, BOOLEAN, BYTES, DATE, DOUBLE, INTEGER, STRING, TIME, TIMESTAMP, SqlType
 from streams_sql.sql_types import Decimal as DecimalType
 from streams_sql.typed import Call, Cast, Column, Literal, Operation, Operator, Typed
@@ -92,6 +93,9 @@ class SqlCondition:
     bounds: tuple[Bound, ...]
     rest: Typed | None
     key_choices: int | None
+    fixed: frozenset[str] = frozenset()
+    ranged: frozenset[str] = frozenset()
+    """The columns that have one value, and those that lie between some or are among several."""
 
 
 def translate(condition: Typed | None, layout: ViewLayout, parameters: Sequence[str]) -> SqlCondition:
@@ -100,7 +104,8 @@ def translate(condition: Typed | None, layout: ViewLayout, parameters: Sequence[
     texts: list[str] = []
     rest: list[Typed] = []
     choices: dict[str, int] = {}
-    for part in _conjuncts(condition):
+    ranged: set[str] = set()
+    for part in conjuncts(condition):
         mark = translation.mark()
         try:
             texts.append(translation.true(part))
@@ -109,11 +114,15 @@ def translate(condition: Typed | None, layout: ViewLayout, parameters: Sequence[
             rest.append(part)
         else:
             _note_choices(part, choices)
+            ranged.update(_ranged(part))
+    fixed = frozenset(name for name, count in choices.items() if count == 1)
     return SqlCondition(
         " AND ".join(f"({text})" for text in texts),
         tuple(translation.bounds),
-        _conjunction(rest),
+        conjunction(rest),
         _key_choices(choices, layout),
+        fixed,
+        frozenset(ranged) - fixed,
     )
 
 
@@ -239,29 +248,6 @@ def _is_never_null(part: Typed) -> bool:
     return False
 
 
-def _conjuncts(condition: Typed | None) -> list[Typed]:
-    """All of which must be true."""
-    found: list[Typed] = []
-    waiting = [] if condition is None else [condition]
-    while waiting:
-        part = waiting.pop()
-        match part:
-            case Operation(Operator.AND, (left, right)):
-                waiting += [right, left]
-            case _:
-                found.append(part)
-    return found
-
-
-def _conjunction(parts: Sequence[Typed]) -> Typed | None:
-    if not parts:
-        return None
-    first, *others = parts
-    for other in others:
-        first = Operation(Operator.AND, (first, other), BOOLEAN)
-    return first
-
-
 def _note_choices(part: Typed, choices: dict[str, int]) -> None:
     """How many values a column may have after this condition."""
     match part:
@@ -271,6 +257,16 @@ def _note_choices(part: Typed, choices: dict[str, int]) -> None:
             choices[name] = 1
         case Operation(Operator.IN, (Column(name), *others)):
             choices[name] = min(len(others), choices.get(name, len(others)))
+
+
+def _ranged(part: Typed) -> Iterator[str]:
+    match part:
+        case Operation(operator, (Column(name), _)) if operator in _MIRRORED:
+            yield name
+        case Operation(operator, (_, Column(name))) if operator in _MIRRORED:
+            yield name
+        case Operation(Operator.IN, (Column(name), *_)):
+            yield name
 
 
 def _key_choices(choices: Mapping[str, int], layout: ViewLayout) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from streams_sql.analysis.relation import read
 from streams_sql.analysis.scope import NamedSource
@@ -15,7 +15,7 @@ from streams_sql.plan.nodes import Read
 from streams_sql.sources import ROWTIME, WINDOWEND, WINDOWSTART, Column, Source
 from streams_sql.views.codecs import Codec, codec_of
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of how rows are kept. Views of another one are built anew from their topics."""
 
 MS_PER_DAY: Final = 86_400_000
@@ -24,6 +24,9 @@ GRACE_MS: Final = MS_PER_DAY
 RETENTION_MS_MIN: Final = MS_PER_DAY
 
 TABLE: Final = "view_rows"
+
+Places: TypeAlias = tuple[int, ...]
+"""Columns of an index, by their places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +78,21 @@ class ViewLayout:
         text = repr((*of, source.key_window, source.timestamp, source.schema.headers))
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
-    def statements(self) -> list[str]:
-        """What makes the table."""
+    def table_statement(self, table: str) -> str:
+        """What makes the table, under this name."""
         names = ", ".join(column_name(place) for place in range(self.width))
-        key = ", ".join(column_name(place) for place in range(self.key_count))
-        made = [f"CREATE TABLE {TABLE} ({names}, PRIMARY KEY ({key})) WITHOUT ROWID"]
-        if self.retention_ms is not None and self.window_end is not None:
-            made.append(f"CREATE INDEX view_ends ON {TABLE} ({column_name(self.window_end)})")
-        return made
+        return f"CREATE TABLE {table} ({names}, PRIMARY KEY ({', '.join(self.key_names)})) WITHOUT ROWID"
+
+    @property
+    def key_names(self) -> list[str]:
+        return [column_name(place) for place in range(self.key_count)]
+
+    @property
+    def own_indexes(self) -> frozenset[Places]:
+        """Those that the view needs itself: old windows are found by their ends."""
+        if self.retention_ms is None or self.window_end is None:
+            return frozenset()
+        return frozenset({(self.window_end,)})
 
 
 def column_name(place: int) -> str:

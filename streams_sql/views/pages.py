@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
+from streams_sql.bounded.memory import MEMORY_BYTES
 from streams_sql.language.problem import SqlProblem
 
 ResultRow: TypeAlias = tuple[Any, ...]
@@ -16,15 +17,20 @@ ResultRow: TypeAlias = tuple[Any, ...]
 PAGE_ROWS: Final = 1_000
 BUDGET_ROWS: Final = 10_000_000
 BUDGET_S: Final = 300.0
+ROWS_SETTING: Final = "sql.pull.scan.max.rows"
+TIME_SETTING: Final = "sql.pull.scan.max.ms"
+
+_ADVICE: Final = "Ask for fewer rows with a condition on the key, or with LIMIT."
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
     """How many rows a query may take out of its view, or records out of its topic, and for how long; the time that its client takes is not
-    counted. What SQLite passes over by itself costs time alone."""
+    counted. What SQLite passes over by itself costs time alone. `memory_bytes` is for sorting, grouping and joining."""
 
     rows: int = BUDGET_ROWS
     seconds: float = BUDGET_S
+    memory_bytes: int = MEMORY_BYTES
 
 
 class BudgetSpent(SqlProblem):
@@ -39,10 +45,13 @@ class Account:
         self._rows = 0
         self._seconds = 0.0
         self._since_s = 0.0
+        self._begun = 0
 
     def begin(self) -> None:
-        """Work begins."""
-        self._since_s = time.monotonic()
+        """Work begins, perhaps as part of other work."""
+        if self._begun == 0:
+            self._since_s = time.monotonic()
+        self._begun += 1
 
     @property
     def is_late(self) -> bool:
@@ -50,22 +59,30 @@ class Account:
 
     def end(self, rows: int) -> None:
         """Work ends for now, after so many rows. BudgetSpent."""
-        self._seconds += time.monotonic() - self._since_s
+        self.pause()
+        self.take(rows)
+
+    def pause(self) -> None:
+        self._begun -= 1
+        if self._begun == 0:
+            now_s = time.monotonic()
+            self._seconds += now_s - self._since_s
+            self._since_s = now_s
+
+    def take(self, rows: int) -> None:
+        """So many rows more have been looked at. BudgetSpent."""
         self._rows += rows
         if self._rows > self._budget.rows:
             raise BudgetSpent(
-                f"The query looks at more than {self._budget.rows} rows, which is all that it may. {_ADVICE}"
+                f"The query looks at more than {self._budget.rows} rows, which is all that {ROWS_SETTING} allows. {_ADVICE}"
             )
-        if self._seconds > self._budget.seconds:
+        if self._seconds + (time.monotonic() - self._since_s if self._begun else 0) > self._budget.seconds:
             raise self.too_late()
 
     def too_late(self) -> BudgetSpent:
         return BudgetSpent(
-            f"The query takes longer than {self._budget.seconds:g} s, which is all that it may. {_ADVICE}"
+            f"The query takes longer than {self._budget.seconds:g} s, which is all that {TIME_SETTING} allows. {_ADVICE}"
         )
-
-
-_ADVICE: Final = "Ask for fewer rows with a condition on the key, or with LIMIT."
 
 
 class Pages(Protocol):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from streams_sql.language.problem import SqlProblem
+from streams_sql.plan.bounded import BoundedPlan
 from streams_sql.plan.nodes import PullPlan
 from streams_sql.sources import Source
 from streams_sql.views.pull import BoundPull, TablePull
@@ -23,21 +24,30 @@ _Shape: TypeAlias = tuple[Any, ...]
 
 
 class ReadyPull(NamedTuple):
-    """What can be run. `table` is there for tables alone."""
+    """What can be run. `table` is there for plain queries of tables alone."""
 
-    plan: PullPlan
+    plan: PullPlan | BoundedPlan
     table: BoundPull | None
 
 
 class PreparedPulls:
-    """`analyse` makes the plan of a text, or raises SqlProblem; `current` is the source that has a name now."""
+    """`analyse` makes the plan of a text, or raises SqlProblem; `current` is the source that has a name now, and `indexed` are the columns
+    of it that have an index now."""
 
-    def __init__(self, analyse: Callable[[str], PullPlan], current: Callable[[str], Source | None]) -> None:
+    def __init__(
+        self,
+        analyse: Callable[[str], PullPlan | BoundedPlan],
+        current: Callable[[str], Source | None],
+        indexed: Callable[[Source], frozenset[str]],
+    ) -> None:
         self._analyse = analyse
         self._current = current
+        self._indexed = indexed
         self._fixed: OrderedDict[_Shape, tuple[int, ...]] = OrderedDict()
         """Which literals of a shape may not be exchanged: they belong to what is remembered."""
         self._prepared: OrderedDict[_Shape, tuple[TablePull, Template]] = OrderedDict()
+        self._bounded: OrderedDict[str, BoundedPlan] = OrderedDict()
+        """Those that do more than choose rows, by their whole texts."""
 
     def find(self, text: str) -> ReadyPull | None:
         """None: it has to be analysed, and learnt if it is a pull query."""
@@ -46,30 +56,45 @@ class PreparedPulls:
         parts = cut(text)
         fixed = self._fixed.get(parts.shape)
         if fixed is None:
-            return None
+            return self._found_bounded(text)
         key = _key(parts, fixed)
         found = self._prepared.get(key)
         if found is None:
             return None
         pull, made = found
-        if self._current(made.plan.source.name) is not made.plan.source:
+        source = made.plan.source
+        if self._current(source.name) is not source or self._indexed(source) is not pull.indexed:
             del self._prepared[key]
             return None
         self._prepared.move_to_end(key)
         return ReadyPull(made.plan, pull.bound(made.arguments(parts.literals)))
 
-    def learn(self, text: str, plan: PullPlan) -> ReadyPull:
+    def _found_bounded(self, text: str) -> ReadyPull | None:
+        plan = self._bounded.get(text)
+        if plan is None:
+            return None
+        if any(self._current(source.name) is not source for source in plan.sources):
+            del self._bounded[text]
+            return None
+        self._bounded.move_to_end(text)
+        return ReadyPull(plan, None)
+
+    def learn(self, text: str, plan: PullPlan | BoundedPlan) -> ReadyPull:
         """The text was analysed, and is this plan."""
+        if isinstance(plan, BoundedPlan):
+            if len(text) <= TEXT_CHARACTERS_MAX:
+                _remember(self._bounded, text, plan)
+            return ReadyPull(plan, None)
         if not plan.source.is_table:
             return ReadyPull(plan, None)
         if len(text) > TEXT_CHARACTERS_MAX:
-            return ReadyPull(plan, TablePull(plan).bound())
+            return ReadyPull(plan, TablePull(plan, indexed=self._indexed(plan.source)).bound())
         parts = cut(text)
         made = self._template(parts, plan)
         exchanged = {index for index, _ in made.slots}
         known = self._fixed.get(parts.shape, ())
         fixed = tuple(index for index in range(len(parts.literals)) if index not in exchanged or index in known)
-        pull = TablePull(made.plan, made.parameters)
+        pull = TablePull(made.plan, made.parameters, indexed=self._indexed(plan.source))
         _remember(self._fixed, parts.shape, fixed)
         _remember(self._prepared, _key(parts, fixed), (pull, made))
         return ReadyPull(plan, pull.bound(made.arguments(parts.literals)))
@@ -89,7 +114,8 @@ class PreparedPulls:
         """None: these literals may not be exchanged together."""
         literals = [own if other is None else other for own, other in zip(parts.literals, others, strict=True)]
         try:
-            return template(plan, self._analyse(parts.text_with(literals)), parts.literals, others)
+            other = self._analyse(parts.text_with(literals))
+            return template(plan, other, parts.literals, others) if isinstance(other, PullPlan) else None
         except (SqlProblem, Unlike):
             return None
 
@@ -102,7 +128,7 @@ def _key(parts: Cut, fixed: Sequence[int]) -> _Shape:
     return (*parts.shape, *[parts.literals[index] for index in fixed])
 
 
-def _remember(cache: OrderedDict[_Shape, Any], key: _Shape, value: object) -> None:
+def _remember(cache: OrderedDict[Any, Any], key: _Shape | str, value: object) -> None:
     cache[key] = value
     cache.move_to_end(key)
     if len(cache) > SHAPES_MAX:

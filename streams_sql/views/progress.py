@@ -12,6 +12,8 @@ class Progress:
     def __init__(self, positions: Mapping[int, int]) -> None:
         self.positions: Mapping[int, int] = dict(positions)
         self.ends: Mapping[int, int] = {}
+        self.has_read = any(positions.values())
+        """Whether there was ever something in the topic."""
         self.is_caught_up = False
         """Whether each partition has been read to its end since the view was opened, or begun anew."""
         self.problem: str | None = None
@@ -63,6 +65,7 @@ class Progress:
     def tell(self, positions: Mapping[int, int], ends: Mapping[int, int], *, is_caught_up: bool) -> None:
         self.positions = positions
         self.ends = ends
+        self.has_read = self.has_read or any(positions.values())
         self.is_caught_up = is_caught_up
         if self._waiting and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any, Final, NamedTuple
 
 from streams_sql.evaluation.comparisons import Evaluate
 from streams_sql.evaluation.compiler import compile_column
-from streams_sql.functions.declaration import Overload
+from streams_sql.plan.conjuncts import columns_in
 from streams_sql.plan.nodes import PullPlan
 from streams_sql.typed import Column, Typed
 from streams_sql.views.codecs import converted
@@ -30,13 +29,24 @@ _logger = logging.getLogger(__name__)
 
 
 class TablePull:
-    """A plan made ready. `parameters` are names of columns in it that stand for literals: what is given with each use."""
+    """A plan made ready. `parameters` are names of columns in it that stand for literals: what is given with each use. `order` is the
+    text of an ORDER BY for those who read the rows in one go. `indexed` are columns that have an index: rows may come in its order."""
 
-    def __init__(self, plan: PullPlan, parameters: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        plan: PullPlan,
+        parameters: Sequence[str] = (),
+        order: str = "",
+        indexed: frozenset[str] = frozenset(),
+    ) -> None:
         self.plan = plan
+        self.indexed = indexed
         self._parameters = tuple(parameters)
+        self._order = order
         self._layout = ViewLayout.of(plan.source)
-        self._query = _Query(plan, self._layout, translate(plan.condition, self._layout, self._parameters), parameters)
+        condition = translate(plan.condition, self._layout, self._parameters)
+        paging = _paging(condition, self._layout, indexed)
+        self._query = _Query(plan, self._layout, condition, parameters, order, paging)
         self._by_hand: _Query | None = None
 
     def bound(self, literals: Sequence[Any] = ()) -> BoundPull:
@@ -51,7 +61,8 @@ class TablePull:
         """The same with the whole condition looked at here."""
         if self._by_hand is None:
             condition = SqlCondition("", (), self.plan.condition, None)
-            self._by_hand = _Query(self.plan, self._layout, condition, self._parameters)
+            paging = range(self._layout.key_count)
+            self._by_hand = _Query(self.plan, self._layout, condition, self._parameters, self._order, paging)
         return self._by_hand
 
 
@@ -75,7 +86,17 @@ class Page(NamedTuple):
 
 
 class _Query:
-    def __init__(self, plan: PullPlan, layout: ViewLayout, condition: SqlCondition, parameters: Sequence[str]) -> None:
+    """`paging` are the places of the columns in whose order rows come page by page."""
+
+    def __init__(
+        self,
+        plan: PullPlan,
+        layout: ViewLayout,
+        condition: SqlCondition,
+        parameters: Sequence[str],
+        order: str,
+        paging: Sequence[int],
+    ) -> None:
         self.condition = condition
         self.limit = plan.limit
         self.has_rest = condition.rest is not None
@@ -85,10 +106,10 @@ class _Query:
         wanted = _wanted(projections, condition.rest, layout)
         self.finish = _finishing(projections, condition.rest, wanted, layout, parameters)
         self._width = len(wanted)
-        self._texts(wanted, layout)
+        self._texts(wanted, order, paging)
 
-    def _texts(self, wanted: Sequence[int], layout: ViewLayout) -> None:
-        key = [column_name(place) for place in range(layout.key_count)]
+    def _texts(self, wanted: Sequence[int], in_order: str, paging: Sequence[int]) -> None:
+        key = [column_name(place) for place in paging]
         selected = [column_name(place) for place in wanted] + ([] if self.is_single else key)
         count = len(self.condition.bounds)
         behind = ", ".join(f"?{count + number}" for number in range(1, len(key) + 1))
@@ -96,6 +117,7 @@ class _Query:
         condition = self.condition.text
         select = f"SELECT {', '.join(selected)} FROM {TABLE}"  # noqa: S608 - names and conditions are made here, values are bound
         self.single = f"{select} WHERE {condition}"
+        self.ordered = f"{select} WHERE {condition or '1'} ORDER BY {in_order}" if in_order else ""
         order = f"ORDER BY {', '.join(key)} LIMIT ?"
         self._first = f"{select} WHERE {condition or '1'} {order}{count + 1}"
         self._next = f"{select} WHERE {condition or '1'} AND {following} {order}{count + len(key) + 1}"
@@ -110,6 +132,22 @@ class _Query:
             found = connection.execute(self._next, [*pull.values, *behind, rows_max]).fetchall()
         last = found[-1][self._width :] if found and len(found) == rows_max else None
         return Page(self.finish([row[: self._width] for row in found], pull.literals), len(found), last)
+
+    def ordered_pages(self, connection: Connection, pull: BoundPull) -> Iterator[Page]:
+        """All rows in the order that was asked for, in one look."""
+        cursor = connection.execute(self.ordered, pull.values)
+        try:
+            while found := cursor.fetchmany(PAGE_ROWS):
+                yield Page(self.finish([row[: self._width] for row in found], pull.literals), len(found), None)
+        finally:
+            cursor.close()
+
+    @property
+    def text(self) -> str:
+        """What SQLite is asked first."""
+        if self.ordered:
+            return self.ordered
+        return self.single if self.is_single else self._first
 
 
 class TableScan:
@@ -171,6 +209,16 @@ class TableScan:
         self._connection.close()
 
 
+def _paging(condition: SqlCondition, layout: ViewLayout, indexed: frozenset[str]) -> Sequence[int]:
+    """The key, unless rows between two values of another column are found by its index."""
+    key = range(layout.key_count)
+    first = layout.columns[0].name
+    column = next((name for name in sorted(condition.ranged) if name in indexed), None)
+    if column is None or first in condition.fixed | condition.ranged or condition.fixed & indexed:
+        return key
+    return [layout.places[column], *key]
+
+
 Finish = Callable[[list[tuple[Any, ...]], tuple[Any, ...]], list[ResultRow]]
 
 
@@ -228,15 +276,3 @@ def computed(rows: Sequence[tuple[Any, ...]], compute: Sequence[Evaluate]) -> li
 def note_error(error: Exception) -> None:
     """The value is NULL, as the language has it."""
     _logger.debug("an expression of a pull query gave no value: %s", error)
-
-
-def columns_in(part: Any) -> Iterator[str]:
-    """The names of the columns that an expression uses, one after the other."""
-    if isinstance(part, Column):
-        yield part.name
-    elif isinstance(part, tuple):
-        for each in part:
-            yield from columns_in(each)
-    elif is_dataclass(part) and not isinstance(part, Overload):
-        for each in fields(part):
-            yield from columns_in(getattr(part, each.name))

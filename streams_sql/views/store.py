@@ -15,17 +15,14 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from streams_sql.plan.pipeline import Row
 from streams_sql.plan.records import Problem
 from streams_sql.views.codecs import converted
-from streams_sql.views.layout import TABLE, ViewLayout, column_name
+from streams_sql.views.index_building import IndexBuilding
+from streams_sql.views.layout import TABLE, Places, ViewLayout
+from streams_sql.views.table_writing import Kept, TableWriting
 
 Connection: TypeAlias = sqlite3.Connection
-Kept: TypeAlias = tuple[Any, ...]
 
 PROBLEMS_MAX: Final = 1_000
 """Records that could not be read, of which the latest are kept."""
-ROWS_TOGETHER: Final = 50
-"""Rows of one INSERT. SQLite gives up Python's lock for each statement, and has to wait for it if others want it."""
-PARAMETERS_MAX: Final = 30_000
-"""Of one statement; SQLite takes a few more."""
 CACHE_KB: Final = 16_384
 """Of each connection."""
 BUSY_S: Final = 10.0
@@ -60,15 +57,11 @@ class Store:
         self.layout = layout
         self._folder = folder
         self._fingerprint = layout.fingerprint()
-        self._upsert_one = _upsert(layout, 1)
-        self._rows_together = max(1, min(ROWS_TOGETHER, PARAMETERS_MAX // layout.width))
-        self._upsert_many = _upsert(layout, self._rows_together)
-        key = " AND ".join(f"{column_name(place)} = ?" for place in range(layout.key_count))
-        self._delete = f"DELETE FROM {TABLE} WHERE {key}"  # noqa: S608 - all names are our own
-        ends = column_name(layout.window_end or 0)
-        self._delete_ended = f"DELETE FROM {TABLE} WHERE {ends} <= ?"  # noqa: S608 - the same
+        self._writing = TableWriting(layout, TABLE)
+        self._wanted: frozenset[Places] = frozenset()
         self._encoders = [(place, codec.encode) for place, codec in enumerate(layout.codecs) if codec.encode]
         self.generation, self._writer, self.facts = self._opened()
+        self._building = IndexBuilding(self._writer, layout)
         self._pruned_ms = 0
 
     # --- life ---
@@ -96,8 +89,9 @@ class Store:
     def _made_anew(self, generation: int, topic_id: str | None) -> tuple[int, Connection, Facts]:
         connection = _connect(self._path(generation))
         with _Transaction(connection):
-            for statement in (*_FACTS, *self.layout.statements()):
+            for statement in _FACTS:
                 connection.execute(statement)
+            IndexBuilding(connection, self.layout).begin()
             _put_facts(connection, fingerprint=self._fingerprint, topic_id=topic_id)
         return generation, connection, Facts(topic_id, {}, 0, 0)
 
@@ -105,6 +99,8 @@ class Store:
         """Without any rows, for a topic of this id."""
         self._writer.close()
         self.generation, self._writer, self.facts = self._made_anew(self.generation + 1, topic_id)
+        self._building = IndexBuilding(self._writer, self.layout)
+        self._building.want(self._wanted)
         # Only now: until then readers looked for the former one.
         _remove_databases(self._folder, kept=self.generation)
         self._pruned_ms = 0
@@ -162,11 +158,16 @@ class Store:
             stream_time_ms,
             self.facts.problem_count + len(refused),
         )
+        mirror = self._building.mirror
+        expired_ms = self._expired_ms(stream_time_ms)
         with _Transaction(self._writer):
-            self._put(upserts)
-            self._writer.executemany(self._delete, deletes)
-            self._prune(stream_time_ms)
+            for writing in (self._writing,) if mirror is None else (self._writing, mirror):
+                writing.put(self._writer, upserts)
+                writing.delete(self._writer, deletes)
+                if expired_ms is not None:
+                    writing.delete_ended(self._writer, expired_ms)
             self._note(facts, positions, refused)
+        self._pruned_ms = self._pruned_ms if expired_ms is None else expired_ms
         self.facts = facts
 
     def know_topic(self, topic_id: str) -> None:
@@ -213,22 +214,41 @@ class Store:
         _, partition, offset = row[-1]
         return Problem(self.layout.source.topic, partition, offset, reason)
 
-    def _put(self, rows: list[Kept]) -> None:
-        together = self._rows_together
-        whole = len(rows) - len(rows) % together
-        batches = (rows[start : start + together] for start in range(0, whole, together))
-        self._writer.executemany(self._upsert_many, (list(chain.from_iterable(batch)) for batch in batches))
-        self._writer.executemany(self._upsert_one, rows[whole:])
-
-    def _prune(self, stream_time_ms: int) -> None:
-        """Delete windows that ended too long ago. A time that lies in the future does not make others old."""
+    def _expired_ms(self, stream_time_ms: int) -> int | None:
+        """Windows that ended by then are to go now. A time that lies in the future does not make others old."""
         retention_ms = self.layout.retention_ms
         if retention_ms is None:
-            return
+            return None
         expired_ms = min(stream_time_ms, int(time.time() * MS_PER_S)) - retention_ms
-        if expired_ms >= self._pruned_ms + retention_ms // PRUNES_PER_RETENTION:
-            self._writer.execute(self._delete_ended, (expired_ms,))
-            self._pruned_ms = expired_ms
+        return expired_ms if expired_ms >= self._pruned_ms + retention_ms // PRUNES_PER_RETENTION else None
+
+    # --- indexes ---
+
+    def want_indexes(self, wanted: Iterable[Places]) -> None:
+        """From now on these, and no others. From any thread."""
+        self._wanted = frozenset(wanted)
+        self._building.want(self._wanted)
+
+    @property
+    def ready_indexes(self) -> frozenset[Places]:
+        """Another object whenever they have changed."""
+        return self._building.ready
+
+    @property
+    def copied_rows(self) -> int:
+        """How far the indexes are that are being built."""
+        return self._building.copied_rows
+
+    def tend(self) -> bool:
+        """Go on a little with the indexes; whether there is more to do."""
+        if self._building.is_settled:
+            return False
+        try:
+            with _Transaction(self._writer):
+                return self._building.step()
+        except sqlite3.Error:
+            self._building.undo()
+            raise
 
     def _note(self, facts: Facts, positions: Mapping[int, int], refused: Sequence[Problem]) -> None:
         self._writer.executemany("INSERT OR REPLACE INTO positions VALUES (?, ?)", positions.items())
@@ -287,11 +307,6 @@ def _connect(path: Path, *, must_exist: bool = False) -> Connection:
     for setting in ("journal_mode = WAL", "synchronous = NORMAL", f"cache_size = -{CACHE_KB}"):
         connection.execute(f"PRAGMA {setting}")
     return connection
-
-
-def _upsert(layout: ViewLayout, rows: int) -> str:
-    row = f"({', '.join('?' * layout.width)})"
-    return f"INSERT OR REPLACE INTO {TABLE} VALUES {', '.join([row] * rows)}"  # noqa: S608 - the same
 
 
 def _fact(connection: Connection, name: str) -> Any:

@@ -22,10 +22,13 @@ from streams_sql.views.topic_watch import TopicState, TopicWatch
 
 POLL_S: Final = 0.25
 """The longest wait for a record; when one comes the poll returns at once. So long may stopping take."""
+BETWEEN_STEPS_S: Final = 0.01
+"""The same while indexes are built: so long the disk is left to others."""
 BATCH_RECORDS_MAX: Final = 5_000
 """Records of one transaction."""
 QUEUE_KB: Final = 16_384
 """What librdkafka fetches ahead for one view; it bounds the memory of a batch too."""
+BOUNDED_FETCH_MS: Final = 10
 ANSWER_S: Final = 10.0
 TOPIC_WAIT_S: Final = 0.5
 RETRY_S_MIN: Final = 0.5
@@ -107,7 +110,8 @@ class Tailer:
                 if now is not None and now.partitions > topic.partitions:
                     topic = now
                     session.add_partitions(topic.partitions)
-                session.read()
+                has_more = self._store.tend()
+                session.read(BETWEEN_STEPS_S if has_more else POLL_S)
                 if self._progress.problem is not None and self._watch.answered_s > self._failed_s:
                     self._progress.problem = None
         finally:
@@ -175,9 +179,9 @@ class _Session:
         self._consumer.incremental_assign(self._begun(new))
         self._tell()
 
-    def read(self) -> None:
+    def read(self, wait_s: float) -> None:
         """One batch: what there is, or the first that comes within a while."""
-        first = self._consumer.poll(POLL_S)
+        first = self._consumer.poll(wait_s)
         if first is None:
             return
         messages = []
@@ -237,6 +241,11 @@ def consumer_settings(settings: Mapping[str, Any], topic: str) -> dict[str, Any]
     }
 
 
+def bounded_consumer_settings(settings: Mapping[str, Any], topic: str) -> dict[str, Any]:
+    """The same for a look at what there is: a fetch that waits for more would hold up the next one of the same connection."""
+    return {**consumer_settings(settings, topic), "fetch.wait.max.ms": BOUNDED_FETCH_MS}
+
+
 def record_reader(read: Read, registry: RegistryAccess | None, on_problem: OnProblem) -> RecordReader:
     source = read.source
     return RecordReader(
@@ -252,7 +261,7 @@ def _decoder(source: Source, registry: RegistryAccess | None, *, is_key: bool) -
 
 def records_of(messages: Sequence[Any], source: Source) -> Records:
     """Messages without errors, field by field."""
-    headers = [message.headers() or () for message in messages] if source.schema.headers else ()
+    headers = [message.headers() or () for message in messages] if source.has_headers else ()
     return Records(
         [message.key() for message in messages],
         [message.value() for message in messages],

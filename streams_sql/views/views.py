@@ -8,26 +8,36 @@ import sqlite3
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from streams_sql.bounded.memory import Memory
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.language.problem import SqlProblem
+from streams_sql.local.topic_pages import TopicPages
+from streams_sql.plan.bounded import BoundedPlan
+from streams_sql.plan.nodes import PullPlan
 from streams_sql.plan.records import Problem
-from streams_sql.sources import Source
-from streams_sql.views.layout import ViewLayout
+from streams_sql.sources import Index, Source
+from streams_sql.views.access_path import access_path
+from streams_sql.views.bounded_pull import BoundedPull
+from streams_sql.views.layout import Places, ViewLayout
 from streams_sql.views.pages import Account, Budget, Pages, ResultRow, each_page
 from streams_sql.views.prepared import ReadyPull
 from streams_sql.views.progress import Progress
-from streams_sql.views.pull import SHORT_ROWS, BoundPull, TableScan
+from streams_sql.views.pull import SHORT_ROWS, BoundPull, TableScan, note_error
 from streams_sql.views.store import Connection, Store, is_corrupt, remove_view
 from streams_sql.views.tailing import Tailer
-from streams_sql.views.topic_scan import TopicScan
 from streams_sql.views.topic_watch import INTERVAL_S, TopicWatch
 
+READY: Final = "READY"
+WAITING: Final = "WAITING"
+"""States of indexes: one that is used, and one whose view is not there yet."""
 SCAN_THREADS: Final = 4
 """Pages of long queries that are made at the same time."""
+
+_NO_COLUMNS: Final[frozenset[str]] = frozenset()
 
 _logger = logging.getLogger(__name__)
 
@@ -59,7 +69,10 @@ class View:
         registry: RegistryAccess | None,
     ) -> None:
         self.source = source
-        self._store = Store(folder, ViewLayout.of(source))
+        self._layout = ViewLayout.of(source)
+        self._store = Store(folder, self._layout)
+        self._store.want_indexes(self._declared())
+        self._indexed: tuple[frozenset[Places], frozenset[str]] | None = None
         self.progress = Progress(self._store.facts.positions)
         self._tailer = Tailer(self._store, self.progress, watch, settings, registry)
         self._reader: tuple[int, Connection] | None = None
@@ -102,6 +115,46 @@ class View:
 
     def new_reader(self) -> Connection:
         return self._store.reader()
+
+    # --- indexes ---
+
+    def define(self, source: Source) -> None:
+        """The same table with other indexes, or filled by another query."""
+        self.source = source
+        self._store.want_indexes(self._declared())
+
+    def _declared(self) -> list[Places]:
+        return [self._places(index) for index in self.source.indexes]
+
+    def _places(self, index: Index) -> Places:
+        return tuple(self._layout.places[name] for name in index.columns)
+
+    @property
+    def indexed(self) -> frozenset[str]:
+        """The first columns of the indexes that are ready; another object whenever these change."""
+        ready = self._store.ready_indexes
+        if self._indexed is None or self._indexed[0] is not ready:
+            self._indexed = ready, frozenset(self._layout.columns[places[0]].name for places in ready)
+        return self._indexed[1]
+
+    def is_found_by(self, column: str) -> bool:
+        """Whether rows with some value in a column can be had without looking at all."""
+        return column == self.source.schema.key[0].name or column in self.indexed
+
+    def index_state(self, index: Index) -> str:
+        if self._places(index) in self._store.ready_indexes:
+            return READY
+        return f"BUILDING ({self._store.copied_rows} rows so far)"
+
+    def access(self, pull: BoundPull) -> str:
+        """How the rows of a query are found."""
+        connection = self.new_reader()
+        try:
+            return access_path(
+                connection, pull, self._layout, {self._places(each): each.name for each in self.source.indexes}
+            )
+        finally:
+            connection.close()
 
     def failure(self, error: sqlite3.Error) -> Exception:
         """What to tell of an error. A file that is broken is built anew."""
@@ -146,6 +199,10 @@ class Views:
         differ, and goes on where it was otherwise."""
         wanted = {table.name: table for table in tables}
         async with self._following:
+            for view in self._views.values():
+                table = wanted.get(view.source.name)
+                if table is not None and table != view.source and _has_same_rows(table, view.source):
+                    view.define(table)
             gone = [view for name, view in self._views.items() if view.source != wanted.get(name)]
             for view in gone:
                 del self._views[view.source.name]
@@ -163,6 +220,15 @@ class Views:
     def view(self, name: str) -> View | None:
         return self._views.get(name)
 
+    def indexed(self, source: Source) -> frozenset[str]:
+        """Columns by which rows can be found, beside those of the key; another object whenever these change."""
+        view = self._views.get(source.name)
+        return _NO_COLUMNS if view is None else view.indexed
+
+    def index_state(self, source: Source, index: Index) -> str:
+        view = self._views.get(source.name)
+        return WAITING if view is None else view.index_state(index)
+
     def status(self) -> list[ViewStatus]:
         return [view.status() for view in self._views.values()]
 
@@ -171,11 +237,14 @@ class Views:
     async def pull(self, ready: ReadyPull, budget: Budget | None = None) -> AsyncGenerator[list[ResultRow], None]:
         """The rows in lists, each no longer than a page. Whoever stops before the end must close the iterator (`aclosing`), which ends
         the query. SqlProblem; BudgetSpent where it looks at too much."""
-        account = Account(budget or Budget())
-        if ready.table is None:
-            pages: Pages = TopicScan(ready.plan, self._settings, self._registry, account)
+        budget = budget or Budget()
+        account = Account(budget)
+        if isinstance(ready.plan, BoundedPlan):
+            pages: Pages = self._bounded(ready.plan, account, Memory(budget.memory_bytes))
+        elif ready.table is None:
+            pages = self._scanned(ready.plan, account)
         else:
-            view = self._known(ready)
+            view = self.known(ready.plan.source)
             rows, scan = self._begun(view, ready.table, account)
             if rows:
                 yield rows
@@ -200,17 +269,40 @@ class Views:
             return rows, None
         return rows, TableScan(view.new_reader(), pull, account, len(rows), page.last)
 
-    def _known(self, ready: ReadyPull) -> View:
-        name = ready.plan.source.name
+    def _bounded(self, plan: BoundedPlan, account: Account, memory: Memory) -> BoundedPull:
+        views = {source.name: self.known(source) for source in plan.sources if source.is_table}
+        return BoundedPull(
+            plan.node,
+            lambda source: views[source.name],
+            lambda scanned: self._scanned(scanned, account),
+            account,
+            memory,
+        )
+
+    def _scanned(self, plan: PullPlan, account: Account) -> TopicPages:
+        return TopicPages(plan, self._settings, self._registry, account, _pass_over, note_error)
+
+    def known(self, source: Source) -> View:
+        """The view of a table. SqlProblem where there is none."""
+        name = source.name
         view = self._views.get(name)
         if view is None:
             raise SqlProblem(
                 f"{name} is not materialized: there is no view of it to look into. Make one with CREATE SOURCE TABLE over its topic, or a "
                 "table of a query over it; EMIT CHANGES shows its rows as they come."
             )
-        if view.source != ready.plan.source:
+        if view.source != source and not _has_same_rows(view.source, source):
             raise SqlProblem(f"{name} was made anew in the meantime: ask again.")
         return view
+
+
+def _has_same_rows(one: Source, other: Source) -> bool:
+    """Whether what is kept of the one is right for the other: another query may fill a table whose rows look the same."""
+    return replace(one, indexes=other.indexes, statement=other.statement, query_id=other.query_id) == other
+
+
+def _pass_over(problem: Problem) -> None:
+    _logger.debug("a look passes over a record: %s", problem)
 
 
 class _Watched:

@@ -86,6 +86,7 @@ def test_variables_of_the_container_image_are_taken() -> None:
         "KSQL_KSQL_STREAMS_PRODUCER_COMPRESSION_TYPE": "zstd",
         "KSQL_KSQL_QUERIES_FILE": "/queries.sql",
         "KSQL_KSQL_CONNECT_URL": "http://connect:8083",
+        "KSQL_KSQL_CONNECT_WORKER_CONFIG": "/worker.properties",
         "KSQL_HEAP_OPTS": "-Xmx2G",
     }
     settings = SQL.resolve({}, variables, None).settings
@@ -97,7 +98,25 @@ def test_variables_of_the_container_image_are_taken() -> None:
     assert own.queries.properties["auto.offset.reset"] == "earliest"
     access = Kafka.of(settings).for_spark()
     assert (access.bootstrap_servers, access.producer) == ("broker:29092", {"compression.type": "zstd"})
-    assert [remark for remark in settings.remarks if "KSQL_KSQL_CONNECT_URL" in remark]
+    assert own.connect.url == "http://connect:8083"
+    assert [remark for remark in settings.remarks if "KSQL_KSQL_CONNECT_WORKER_CONFIG" in remark]
+
+
+def test_the_user_of_connect_stands_in_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "user.properties"
+    flags = {
+        "ksql.connect.basic.auth.credentials.source": "FILE",
+        "ksql.connect.basic.auth.credentials.file": str(file),
+    }
+    own = EngineSettings(SQL.resolve(flags, {}, None).settings)
+    with pytest.raises(SettingError, match="the file cannot be read"):
+        _ = own.connect
+    file.write_text("username=ada\n")
+    with pytest.raises(SettingError, match="needs a username and a password"):
+        _ = own.connect
+    file.write_text("username=ada\npassword=lovelace\n")
+    assert own.connect.credentials == ("ada", "lovelace")
+    assert "lovelace" not in repr(own.connect)
 
 
 @pytest.mark.parametrize(

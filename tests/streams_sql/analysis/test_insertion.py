@@ -8,7 +8,7 @@ from streams_sql.analysis.insertion import plan_insert_values
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import InsertValues
-from streams_sql.plan.nodes import InsertPlan
+from streams_sql.plan.nodes import InsertRow
 from streams_sql.plan.text import expression_text
 from tests.streams_sql.analysis.catalogues import Sources, sources
 
@@ -26,10 +26,25 @@ def catalogue() -> Sources:
     )
 
 
-def planned(text: str, catalogue: Sources) -> InsertPlan:
+def planned(text: str, catalogue: Sources) -> InsertRow:
+    (row,) = planned_rows(text, catalogue)
+    return row
+
+
+def planned_rows(text: str, catalogue: Sources) -> tuple[InsertRow, ...]:
     statement = parse_statement(f"INSERT INTO {text}")
     assert isinstance(statement, InsertValues)
-    return plan_insert_values(statement, catalogue)
+    return plan_insert_values(statement, catalogue).rows
+
+
+def test_each_row_is_a_record(catalogue: Sources) -> None:
+    rows = planned_rows("t VALUES (1, 2), (ABS(-3), 2 * 2)", catalogue)
+    assert [[expression_text(value) for value in (*row.key, *row.value)] for row in rows] == [
+        ["1", "2"],
+        ["ABS(-3)", "(2 * 2)"],
+    ]
+    with pytest.raises(SqlProblem, match="Expected number columns and values to match: 2, 1"):
+        planned("t (k, v) VALUES (1, 2), (3)", catalogue)
 
 
 def test_values_are_cast_to_their_columns(catalogue: Sources) -> None:
@@ -83,6 +98,13 @@ def test_what_cannot_be_inserted_is_refused(catalogue: Sources, text: str, messa
     with pytest.raises(SqlProblem) as caught:
         planned(text, catalogue)
     assert message in caught.value.message
+
+
+def test_only_a_cast_that_gives_something_is_proposed(catalogue: Sources) -> None:
+    for text in ("t VALUES (1, 'z')", "t VALUES (1, TRUE)", "s (l) VALUES ('9' || 'z' || '')"):
+        with pytest.raises(SqlProblem) as caught:
+            planned(text, catalogue)
+        assert ("CAST" in caught.value.message) == ("||" in text), text
 
 
 def test_the_value_of_a_stream_with_headers_can_be_inserted(catalogue: Sources) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from streams_sql.analysis.pull import plan_pull
 from streams_sql.analysis.push import plan_push
+from streams_sql.plan.nodes import PullPlan
 from streams_sql.plan.text import plan_text
 from tests.streams_sql.analysis.catalogues import Sources, planned, query_of, sources
 
@@ -75,6 +76,7 @@ def test_a_push_plan_is_shown(catalogue: Sources) -> None:
 
 def test_a_pull_plan_is_shown(catalogue: Sources) -> None:
     plan = plan_pull(query_of("SELECT w FROM t WHERE id = 1 LIMIT 2"), catalogue)
+    assert isinstance(plan, PullPlan)
     assert plan_text(plan).splitlines() == [
         "Send at most 2 rows",
         "  Columns `W`",

@@ -7,6 +7,7 @@ import pytest
 from streams_sql.analysis.pull import plan_pull
 from streams_sql.analysis.push import plan_push
 from streams_sql.language.problem import SqlProblem
+from streams_sql.plan.nodes import PullPlan
 from streams_sql.plan.text import expression_text
 from tests.streams_sql.analysis.catalogues import Sources, query_of, sources
 
@@ -47,6 +48,9 @@ def test_push_queries_send_what_is_selected(catalogue: Sources, text: str, wante
         ("SELECT v, v FROM s EMIT CHANGES", "Duplicate value columns found in schema: `V` INTEGER"),
         ("SELECT v AS rowtime FROM s EMIT CHANGES", "`ROWTIME` is a reserved column name."),
         ("SELECT WINDOWSTART FROM s EMIT CHANGES", "SELECT column 'WINDOWSTART' cannot be resolved."),
+        ("SELECT * FROM s ORDER BY v EMIT CHANGES", "ORDER BY needs rows that come to an end"),
+        ("SELECT DISTINCT v FROM s EMIT CHANGES", "SELECT DISTINCT needs rows that come to an end."),
+        ("SELECT * FROM s EMIT CHANGES LIMIT 1 OFFSET 2", "OFFSET needs rows in an order that stays."),
         ("SELECT * FROM s EMIT FINAL", "EMIT FINAL is only supported for windowed aggregations."),
     ],
 )
@@ -69,8 +73,14 @@ def test_what_spark_does_not_run_is_for_the_host_in_this_process(catalogue: Sour
     assert plan_push(query_of(text), catalogue).is_local is is_local
 
 
+def plain_plan(text: str, catalogue: Sources) -> PullPlan:
+    plan = plan_pull(query_of(text), catalogue)
+    assert isinstance(plan, PullPlan)
+    return plan
+
+
 def test_a_pull_query(catalogue: Sources) -> None:
-    plan = plan_pull(query_of("SELECT v, k, v + k AS sum, ROWTIME FROM t WHERE k = 1 AND v > 2 LIMIT 5"), catalogue)
+    plan = plain_plan("SELECT v, k, v + k AS sum, ROWTIME FROM t WHERE k = 1 AND v > 2 LIMIT 5", catalogue)
     assert plan.source == catalogue.source("T")
     assert [(named.name, expression_text(named.expression)) for named in plan.columns] == [
         ("V", "`V`"),
@@ -85,7 +95,7 @@ def test_a_pull_query(catalogue: Sources) -> None:
 
 
 def test_windows_can_be_asked_for_by_their_bounds(catalogue: Sources) -> None:
-    plan = plan_pull(query_of("SELECT * FROM w WHERE v = 1 AND WINDOWSTART >= '1970-01-01T00:00:01Z'"), catalogue)
+    plan = plain_plan("SELECT * FROM w WHERE v = 1 AND WINDOWSTART >= '1970-01-01T00:00:01Z'", catalogue)
     assert [named.name for named in plan.columns] == ["V", "WINDOWSTART", "WINDOWEND", "N"]
     assert plan.condition is not None
     assert expression_text(plan.condition) == "((`V` = 1) AND (`WINDOWSTART` >= CAST(1000 AS BIGINT)))"
@@ -97,15 +107,11 @@ def test_scans_and_streams_can_be_pulled(catalogue: Sources, text: str) -> None:
 
 
 NOT_PULLED = {
-    "SELECT * FROM s JOIN t ON s.k = t.k": "Pull queries don't support JOIN clauses.",
+    "SELECT * FROM s JOIN t ON s.k = t.k": "S is a stream: queries without EMIT join tables alone.",
     "SELECT v, COUNT(*) FROM s WINDOW TUMBLING (SIZE 1 DAY) GROUP BY v": "Pull queries don't support WINDOW clauses.",
-    "SELECT v, COUNT(*) FROM t GROUP BY v": "Pull queries don't support GROUP BY clauses.",
-    "SELECT COUNT(*) FROM t": "Pull queries don't support GROUP BY clauses",
     "SELECT * FROM t PARTITION BY v": "Pull queries don't support PARTITION BY clauses.",
-    "SELECT * FROM t HAVING v = 1": "Pull queries don't support HAVING clauses.",
+    "SELECT * FROM t HAVING v = 1": "HAVING requires a GROUP BY clause. Use WHERE to choose rows.",
     "SELECT * FROM t EMIT CHANGES": "Pull queries don't support EMIT clauses.",
-    "SELECT ROWOFFSET FROM t": "Pull queries don't support the following columns in SELECT clauses: `ROWOFFSET`",
-    "SELECT * FROM t WHERE ROWPARTITION = 1": "Pull queries don't support the following columns in WHERE clauses: `ROWPARTITION`",
     "SELECT * FROM t WHERE v": "Type error in WHERE expression",
     "SELECT NULL AS n FROM t": "Can't infer a type of null",
     "SELECT v, v FROM t": "Duplicate value columns found in schema",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from streams_sql.client import Client
 from tests.ports import HOST
 from tests.process_tree import descendants
 from tests.service_process import ServiceProcess
@@ -34,6 +37,11 @@ class PlatformProcess(ServiceProcess):
         where = ["--listeners", f"PLAINTEXT://{HOST}:0", "--data-dir", str(self.home / "data")]
         return [str(program), "up", *where, *ports]
 
+    def url_of(self, service: str) -> str:
+        found = re.search(rf"^{service} listening on (http://[^,\s]+)", self.output.read_text(), re.MULTILINE)
+        assert found is not None
+        return found[1]
+
     def is_ready(self) -> bool:
         return "barnabas is up" in self.output.read_text()
 
@@ -47,7 +55,21 @@ def platform(spark_jars: Path, tmp_path: Path) -> Iterator[PlatformProcess]:
         made.stop()
 
 
+def test_the_demo(platform: PlatformProcess) -> None:
+    """The whole way: files, databases and HTTP to topics, SQL on them, and back into a database."""
+    words = [sys.executable, "-m", "barnabas", "demo", "--data-dir", str(platform.home / "data")]
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=TEST_S, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "[('hammer', 12.5, 'ada'), ('saw', 31.0, 'eve')]" in ended.stdout
+    assert "all services are well" in ended.stdout
+    with Client(platform.url_of("sql")) as client:
+        assert [each["streams"] for each in client.execute("SHOW STREAMS;")] == [[]], "nothing is left of it"
+
+
 def test_it_stops_within_seconds_and_nothing_is_left_of_it(platform: PlatformProcess) -> None:
+    with Client(platform.url_of("sql")) as client:
+        (plugins,) = client.execute("SHOW CONNECTOR PLUGINS;")
+        assert plugins["connectorsPlugins"], "SQL is told where Connect is"
     # Spark warms up.
     started = descendants(platform.pid)
     begun = time.monotonic()

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from streams_sql.analysis.defaults import Defaults
 from streams_sql.engine.catalogue import Catalogue, PersistentQuery
-from streams_sql.engine.changes import Changes, Outcome
+from streams_sql.engine.changes import Changes
 from streams_sql.engine.command import LOWERING, Command
+from streams_sql.engine.outcome import Outcome
 
 SOURCES = (
     "CREATE STREAM S (K STRING KEY, A BIGINT, B STRING) WITH (KAFKA_TOPIC='{}s', VALUE_FORMAT='JSON');",

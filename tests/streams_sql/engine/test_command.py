@@ -25,7 +25,7 @@ def test_a_command_comes_back_as_it_was(command: Command) -> None:
 
 
 def test_what_is_not_there_is_not_written() -> None:
-    assert orjson.loads(Command("DROP STREAM X;").encode()) == {"version": VERSION, "statement": "DROP STREAM X;"}
+    assert orjson.loads(Command("DROP STREAM X;").encode()) == {"version": 1, "statement": "DROP STREAM X;"}
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_what_is_not_there_is_not_written() -> None:
     [
         (b"{", "it is no JSON"),
         (b"[]", "it has version None"),
-        (b'{"version":2,"statement":"x"}', "it has version 2, and this server reads versions up to 1"),
+        (b'{"version":3,"statement":"x"}', "it has version 3, and this server reads versions up to 2"),
         (b'{"version":1}', "its statement is None"),
         (b'{"version":1,"statement":"x","properties":{"a":1}}', "its properties are"),
     ],
@@ -41,3 +41,12 @@ def test_what_is_not_there_is_not_written() -> None:
 def test_what_this_server_cannot_read_is_told(raw: bytes, reason: str) -> None:
     with pytest.raises(UnknownCommand, match=reason):
         Command.decode(raw)
+
+
+def test_only_what_former_servers_would_misread_has_a_later_version() -> None:
+    rebuilt = Command("CREATE TABLE X;", query_id="B", rebuilds="A")
+    swap = Command("CREATE TABLE X;", query_id="B", is_swap=True)
+    for command in (rebuilt, swap):
+        assert orjson.loads(command.encode())["version"] == VERSION
+        assert Command.decode(command.encode()) == command
+    assert Command.decode(Command("X;", spare_id="A").encode()) == Command("X;")

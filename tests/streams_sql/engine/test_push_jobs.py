@@ -12,16 +12,16 @@ import pytest
 from barnabas.kernel.kafka_clients.admin import Admin, TopicShape
 from streams_sql.analysis.push import plan_push
 from streams_sql.engine import push_jobs
+from streams_sql.engine.error_log import ErrorLog
 from streams_sql.engine.failures import TooManyPushQueries, Unavailable
 from streams_sql.engine.push_jobs import PushJobs, PushSettings
 from streams_sql.engine.push_queries import PushQueries
 from streams_sql.engine.query_settings import QuerySettings
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.statements import Query
-from streams_sql.plan.nodes import Aggregate, Project, PushPlan
+from streams_sql.plan.nodes import Aggregate, Project, PushPlan, reads_of
 from streams_sql.spark import messages
 from streams_sql.spark.messages import QueryFailed, Ready, Stopped
-from streams_sql.spark.slots import reads
 from tests.broker import BarnabasBroker
 from tests.streams_sql.engine.catalogues import Statements
 from tests.streams_sql.engine.driving import ToldDriver
@@ -49,7 +49,7 @@ class Scene:
         queries = QuerySettings("/checkpoints")
         settings = PushSettings(client, None, self.prefix, queries_max=2, replicas=1)
         self.jobs = PushJobs(settings, self.admin, self.driver, queries, HOST)
-        self.pushes = PushQueries(settings, self.jobs, queries)
+        self.pushes = PushQueries(settings, self.jobs, queries, ErrorLog(lambda error: None))
 
     async def topics(self) -> list[str]:
         return sorted(name for name in await self.admin.topics() if name.startswith(self.prefix))
@@ -111,7 +111,7 @@ def test_what_is_written_once_the_query_is_open_is_told_however_long_spark_takes
 
 def reading(plan: PushPlan, topic: str) -> PushPlan:
     """The same plan over another topic."""
-    (read,) = reads(plan.node)
+    (read,) = reads_of(plan.node)
     other = replace(read, source=replace(read.source, topic=topic))
     assert isinstance(plan.node, Project)
     assert isinstance(plan.node.input, Aggregate)

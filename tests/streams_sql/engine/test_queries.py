@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from streams_sql.engine.answers import QueryStatus
+from streams_sql.engine.answers import QueryStatus, Told
 from streams_sql.engine.catalogue import PersistentQuery
 from streams_sql.engine.command import LOWERING
+from streams_sql.engine.error_log import ErrorLog
+from streams_sql.engine.function_rules import FunctionRules
 from streams_sql.engine.queries import Queries
 from streams_sql.engine.query_settings import QuerySettings
 from streams_sql.spark.messages import (
@@ -28,6 +30,8 @@ from streams_sql.spark.messages import (
 from tests.streams_sql.engine.catalogues import Statements
 from tests.streams_sql.engine.driving import ManualLoop, ToldDriver
 
+NOW_S = 1_600_000_000.5
+NOW_MS = 1_600_000_000_500
 CSAS = "CREATE STREAM X AS SELECT * FROM S;"
 
 
@@ -36,7 +40,9 @@ class Life:
 
     def __init__(self, loop: ManualLoop, **changes: object) -> None:
         self.driver = ToldDriver()
-        self.queries = Queries(self.driver, QuerySettings("/checkpoints", trigger_interval_ms=200))
+        self.errors = ErrorLog(lambda error: None, clock=lambda: NOW_S)
+        settings = QuerySettings("/checkpoints", trigger_interval_ms=200)
+        self.queries = Queries(self.driver, settings, self.errors, FunctionRules(), clock=lambda: NOW_S)
         self.query = Statements().query(CSAS, **changes)
         self.loop = loop
 
@@ -123,7 +129,8 @@ def test_records_that_were_passed_over_are_counted_and_some_are_kept(life: Life)
     life.progress(bad_records=8, examples=tuple(bad[:8]))
     life.progress(bad_records=20, examples=tuple(bad[8:]))
     assert life.status.bad_records == 28
-    assert life.status.examples == tuple(f"s, partition 0, offset {n}: bad {n}" for n in range(2, 12))
+    told = [f"s, partition 0, offset {n}: bad {n}" for n in range(2, 12)]
+    assert life.status.examples == tuple(Told(NOW_MS, text, "USER") for text in told)
 
 
 def test_a_query_whose_topic_is_gone_looks_for_it_without_growing_pauses(life: Life) -> None:
@@ -140,7 +147,7 @@ def test_a_query_whose_topics_have_changed_is_started_again_at_once(life: Life) 
     assert (life.starts, life.status.state, life.status.error) == (2, "STARTING", None)
     life.hear(Noted(life.query.id, "records were lost"))
     life.hear(Started(life.query.id))
-    assert (life.status.state, life.status.notes) == ("RUNNING", ("records were lost",))
+    assert (life.status.state, life.status.notes) == ("RUNNING", (Told(NOW_MS, "records were lost"),))
 
 
 def test_a_start_that_puts_nothing_right_is_not_repeated_without_pause(life: Life) -> None:
@@ -240,3 +247,13 @@ def test_a_property_that_cannot_be_is_an_error_and_no_exception(loop: ManualLoop
     life.run()
     assert (life.starts, life.status.state) == (0, "ERROR")
     assert "sometimes" in (life.status.error or "")
+
+
+def test_the_log_tells_when_a_query_starts_and_runs(loop: ManualLoop, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "streams_sql.engine.queries")
+    life = Life(loop)
+    life.run()
+    life.hear(Started(life.query.id))
+    life.progress()
+    query_id = life.query.id
+    assert caplog.messages == [f"query {query_id} is started: from S into X", f"query {query_id} is running"]

@@ -127,6 +127,7 @@ def test_a_server_that_prefers_real_time_mode_runs_the_rest_in_batches(barnabas:
             {},
             r"its value \(DELIMITED: .*\) is written in Python",
         ),
+        (PLAIN, {"sql_names_keep_case": "true"}, "the names of its fields keep their case"),
         (PLAIN, {"processing_guarantee": "exactly_once_v2"}, "it is to write exactly once"),
         ("CREATE STREAM X AS SELECT K, A FROM H;", {}, "its source H has columns of headers"),
         ("CREATE STREAM X AS SELECT K, A FROM U;", {}, "its source U takes ROWTIME from a column"),

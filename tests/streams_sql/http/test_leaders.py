@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from streams_sql.engine.answers import Answered, Changed, PushStatus, QueriesListed, SourcesListed
+from streams_sql.engine.answers import Answered, Changed, PushStatus, QueriesListed, SourcesListed, TypesListed
 from streams_sql.engine.failures import StatementFailed
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Kind
+from streams_sql.sql_types import INTEGER
 from tests.ports import free_port
 from tests.streams_sql.http.conftest import Stage
 from tests.streams_sql.http.sample_sources import COUNTS, ORDERS, STATUS
@@ -96,10 +97,12 @@ class TestTerminate:
             Answered("TERMINATE ALL;", Changed(("terminate", "ALL"), "execute", "Query terminated.", 4)),
             Answered("SHOW STREAMS;", SourcesListed(Kind.STREAM, (ORDERS,))),
             Answered("SHOW TABLES;", SourcesListed(Kind.TABLE, (COUNTS,))),
+            Answered("SHOW TYPES;", TypesListed({"N": INTEGER})),
         ]
         answer = stage.post("/ksql/terminate", {"deleteTopicList": ["COU.*", "orders"]})
         assert [text for text, *_ in stage.engine.asked] == [
-            "TERMINATE ALL; SHOW STREAMS; SHOW TABLES;",
+            "TERMINATE ALL; SHOW STREAMS; SHOW TABLES; SHOW TYPES;",
+            "DROP TYPE IF EXISTS `N`;",
             "DROP STREAM IF EXISTS `ORDERS`;\n",
             "DROP TABLE IF EXISTS `COUNTS` DELETE TOPIC;\n",
         ]

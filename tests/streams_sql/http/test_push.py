@@ -76,9 +76,11 @@ def test_a_limit_ends_the_query(sql_service: SqlProcess, stream: str, limit: int
 
 
 def test_records_of_a_stream_end_where_the_topic_does(sql_service: SqlProcess, stream: str) -> None:
-    found = ended(sql_service, f"SELECT N FROM {stream};")
-    assert found == [*({"row": {"columns": [number]}} for number in (1, 2, 3)), {"finalMessage": "Query Completed"}]
-    assert ended(sql_service, f"SELECT N FROM {stream} LIMIT 2;")[2:] == [{"finalMessage": "Limit Reached"}]
+    *rows, last = ended(sql_service, f"SELECT N FROM {stream};")
+    assert rows == [{"row": {"columns": [number]}} for number in (1, 2, 3)]
+    assert (last["finalMessage"], last["figures"]["records"]) == ("Query Completed", 3)
+    (last,) = ended(sql_service, f"SELECT N FROM {stream} LIMIT 2;")[2:]
+    assert last["finalMessage"] == "Limit Reached"
 
 
 def test_records_without_a_value_and_poison_are_no_rows_of_a_stream(

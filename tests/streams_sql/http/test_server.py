@@ -7,12 +7,15 @@ import shutil
 import struct
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
 import pytest
+from confluent_kafka import Producer
 
 from tests.broker import BarnabasBroker
+from tests.registry import RegistryProcess
 from tests.sql_service import FROM_EARLIEST, SqlProcess
 from tests.streams_sql.views.written_topic import WrittenTopic
 
@@ -43,7 +46,9 @@ def stream_of(sql_service: SqlProcess, name: str, topic: str, columns: str = "ID
 def test_a_server_answers_while_spark_starts(
     barnabas: BarnabasBroker, tmp_path_factory: pytest.TempPathFactory, topic: str, source: str
 ) -> None:
-    settings = {"ksql.service.id": f"{topic}_"}
+    log = "ksql.logging.processing"
+    settings = {"ksql.service.id": f"{topic}_", f"{log}.stream.auto.create": "true", f"{log}.rows.include": "true"}
+    settings["sql.functions.modules"] = "math"
     server = SqlProcess(tmp_path_factory.mktemp("starting"), barnabas.address, "", settings=settings)
     server.start()
     try:
@@ -55,8 +60,60 @@ def test_a_server_answers_while_spark_starts(
         assert server.rows(f"SELECT * FROM {source}_T;") == []
         assert time.monotonic() - began_s < AT_ONCE_S
         assert "Setting Spark log level" not in server.log.read_text()
+        check_errors_are_a_stream(server, barnabas.address, topic, source)
+        check_functions_of_users(server, source)
     finally:
         server.stop()
+
+
+def check_functions_of_users(server: SqlProcess, source: str) -> None:
+    name = f"{source}_ROOT"
+    create = f"CREATE FUNCTION {name} (x DOUBLE) RETURNS DOUBLE LANGUAGE PYTHON AS 'math:sqrt';"
+    (made,) = server.execute(create)
+    assert (made["commandId"], made["commandStatus"]["message"]) == (
+        f"function/{name}/create",
+        f"Function {name} created",
+    )
+    assert server.rows(f"SELECT {name}(ID + 3) FROM {source} WHERE ID = 1 EMIT CHANGES LIMIT 1;") == [[2.0]]
+    (listed,) = server.execute("SHOW FUNCTIONS;")
+    assert {"name": name, "type": "SCALAR", "category": "USER-DEFINED"} in listed["functions"]
+    (described,) = server.execute(f"DESCRIBE FUNCTION {name};")
+    assert described["path"] == "math:sqrt"
+    assert described["functions"][0]["arguments"][0]["name"] == "X"
+    assert "os is not among those whose functions this server calls" in server.refusal(
+        create.replace("math:sqrt", "os:system").replace(name, "F")
+    )
+    assert "sql.functions.inline.enabled=true" in server.refusal(
+        "CREATE FUNCTION f () RETURNS INT LANGUAGE PYTHON AS $$f = int$$;"
+    )
+    assert "The module math has no square." in server.refusal(create.replace("sqrt", "square").replace(name, "F"))
+    query_id = server.start_query(f"CREATE STREAM {source}_R AS SELECT ID, {name}(ID) AS R FROM {source};")
+    assert f"it is used by [{query_id}]" in server.refusal(f"DROP FUNCTION {name};")
+    server.execute(f"TERMINATE {query_id}; DROP FUNCTION {name};")
+
+
+def check_errors_are_a_stream(server: SqlProcess, address: str, topic: str, source: str) -> None:
+    producer = Producer({"bootstrap.servers": address})
+    producer.produce(topic, b"{", b"\0\0\0\1")
+    producer.flush()
+    server.execute(f"INSERT INTO {source} VALUES (2, 'x');")
+    query = f"SELECT ID, CAST(V AS INT) AS N FROM {source} WHERE ID = 2 EMIT CHANGES LIMIT 1;"
+    assert server.rows(query) == [[2, None]]
+    (listed,) = server.execute("SHOW ERRORS LIMIT 2;")
+    cast, bad = listed["errors"]
+    assert (bad["kind"], bad["topic"], bad["offset"], bad["part"], bad["record"]) == (
+        "DESERIALIZATION_ERROR", topic, 1, "value", "ew==",
+    )  # fmt: skip
+    assert (cast["kind"], cast["offset"], json.loads(cast["record"])["V"]) == ("RECORD_PROCESSING_ERROR", 2, "x")
+    (own,) = server.execute(f"SHOW ERRORS FOR {bad['queryId'].lower()};")
+    assert own["counts"] == {bad["queryId"]: {"DESERIALIZATION_ERROR": 1, "RECORD_PROCESSING_ERROR": 1}}
+    text = "SELECT ORIGIN->`offset`, MESSAGE->TYPE FROM KSQL_PROCESSING_LOG EMIT CHANGES LIMIT 2;"
+    assert sorted(server.rows(text)) == [[1, 0], [2, 1]]
+    assert "Query with id:NOPE does not exist" in server.refusal("SHOW ERRORS OF NOPE;")
+    told = httpx.get(f"{server.url}/metrics", trust_env=False, verify=False).text
+    assert f'streams_sql_query_errors_total{{kind="RECORD_PROCESSING_ERROR",query="{bad["queryId"]}"}} 1.0' in told
+    assert f'streams_sql_view_lag_records{{view="{source}_T"}}' in told
+    assert "streams_sql_leader 1.0" in told
 
 
 def test_statements_of_a_request_are_done_together_or_not_at_all(
@@ -79,7 +136,7 @@ def test_a_name_that_is_nearly_right_is_proposed(sql_service: SqlProcess, topic:
     assert message.startswith("line 1:8: ")
     assert "\n  SELECT VV\n         ^^" in message
     body = {"sql": f"SELECT V FROM {source}X EMIT CHANGES;"}
-    assert f"Did you mean {source}?" in sql_service.post("/query-stream", body).json()["message"]
+    assert f"Did you mean {source} or topic `{topic}`?" in sql_service.post("/query-stream", body).json()["message"]
 
 
 @pytest.mark.parametrize(
@@ -108,6 +165,116 @@ def test_what_is_no_query_is_refused_as_one(sql_service: SqlProcess, text: str) 
     for path, body in (("/query", {"ksql": text}), ("/query-stream", {"sql": text})):
         answer = sql_service.post(path, body)
         assert (answer.status_code, answer.json()["error_code"]) == (400, 40001)
+
+
+def test_types_columns_that_are_added_and_several_rows(sql_service: SqlProcess, topic: str, source: str) -> None:
+    place = f"{source}_PLACE"
+    (made,) = sql_service.execute(f"CREATE TYPE {place} AS STRUCT<CITY STRING, ZIP INT>;")
+    assert (made["commandId"], made["commandStatus"]["status"]) == (f"type/{place}/create", "SUCCESS")
+    (listed,) = sql_service.execute("SHOW TYPES;")
+    assert listed["types"][place]["fields"][0]["name"] == "CITY"
+    stream_of(sql_service, source, topic, f"ID INT KEY, HOME {place}")
+    (altered,) = sql_service.execute(f"ALTER STREAM {source} ADD COLUMN OTHERS ARRAY<{place}>;")
+    assert altered["commandId"] == f"stream/{source}/alter"
+    sql_service.execute(
+        f"""INSERT INTO {source} (ID, HOME, OTHERS) VALUES
+            (1 + 1, STRUCT(CITY := UCASE('ulm'), ZIP := CAST('89073' AS INT)), ARRAY[CAST(STRUCT(ZIP := 7) AS {place})]),
+            (3, NULL, NULL);"""
+    )
+    assert sql_service.rows(f"SELECT ID, HOME->CITY, OTHERS[1]->ZIP FROM {source} EMIT CHANGES LIMIT 2;") == [
+        [2, "ULM", 7],
+        [3, None, None],
+    ]
+    (gone, missing) = sql_service.execute(f"DROP TYPE {place}; DROP TYPE IF EXISTS {place};")
+    assert (gone["commandStatus"]["message"], missing["commandStatus"]["message"]) == (
+        f"Dropped type '{place}'",
+        f"Type '{place}' does not exist",
+    )
+
+
+@pytest.mark.parametrize("form", ["AVRO", "PROTOBUF", "JSON_SR"])
+def test_names_keep_their_case_where_that_is_asked_for(
+    sql_service: SqlProcess, registry: RegistryProcess, topic: str, source: str, form: str
+) -> None:
+    sql_service.execute(
+        f"""SET 'sql.names.keep.case'='true';
+            CREATE STREAM {source} (orderId INT KEY, shipTo STRUCT<streetName STRING>, HowMany INT)
+            WITH (KAFKA_TOPIC='{topic}', VALUE_FORMAT='{form}', PARTITIONS=1);
+            INSERT INTO {source} VALUES (1, STRUCT(streetname := 'Elm'), 3);"""
+    )
+    schema = httpx.get(f"{registry.url}/subjects/{topic}-value/versions/latest").json()["schema"]
+    assert all(name in schema for name in ("shipTo", "streetName", "HowMany"))
+    assert sql_service.rows(f"SELECT orderid, shipTo->streetName, howmany FROM {source} EMIT CHANGES LIMIT 1;") == [
+        [1, "Elm", 3]
+    ]
+    # What the registry gives is written as it has it.
+    again = f"{source}_AGAIN"
+    sql_service.execute(
+        f"""SET 'sql.names.keep.case'='true';
+            CREATE STREAM {again} (ID INT KEY) WITH (KAFKA_TOPIC='{topic}', VALUE_FORMAT='{form}');
+            INSERT INTO {again} (ID, HOWMANY) VALUES (2, 4);"""
+    )
+    assert sql_service.rows(f"SELECT howMany FROM {source} WHERE orderId = 2 EMIT CHANGES LIMIT 1;") == [[4]]
+    assert len(httpx.get(f"{registry.url}/subjects/{topic}-value/versions").json()) == 1
+
+
+def test_no_row_is_written_where_one_cannot_be(sql_service: SqlProcess, topic: str, source: str) -> None:
+    stream_of(sql_service, source, topic)
+    refusal = sql_service.refusal(f"INSERT INTO {source} VALUES (1, 'a'), (2 / 0, 'b');")
+    assert refusal.startswith("The value for ID cannot be worked out: ")
+    assert sql_service.rows(f"SELECT * FROM {source};") == []
+
+
+def test_a_property_of_all_sessions_holds_until_it_is_changed(sql_service: SqlProcess) -> None:
+    name = "ksql.functions.collect_list.limit"
+    refusal = sql_service.refusal("ALTER SYSTEM 'ksql.service.id'='x';")
+    assert (
+        refusal == "Cannot override property 'ksql.service.id': it is the server's own, and set where that is started."
+    )
+    assert name in sql_service.refusal(f"ALTER SYSTEM '{name}'='much';")
+    (altered,) = sql_service.execute(f"ALTER SYSTEM '{name}'='17';")
+    assert altered["commandId"] == f"cluster/{name}/alter"
+    (listed,) = sql_service.execute("SHOW PROPERTIES;")
+    assert {each["name"]: each["value"] for each in listed["properties"]}[name] == "17"
+    assert name not in listed["overwrittenProperties"]
+
+
+def test_what_is_asserted_is_so_or_becomes_so(sql_service: SqlProcess, registry: RegistryProcess, topic: str) -> None:
+    def answered(text: str) -> tuple[int, int | None, str]:
+        answer = sql_service.post("/ksql", {"ksql": text})
+        found = answer.json()
+        return (
+            (200, None, found[0]["@type"])
+            if answer.status_code == 200
+            else (answer.status_code, found["error_code"], found["message"])
+        )
+
+    quick = "TIMEOUT 10 MILLISECONDS"
+    assert answered(f"ASSERT TOPIC `{topic}` {quick};") == (417, 41700, f"Topic {topic} does not exist")
+    assert answered(f"ASSERT NOT EXISTS TOPIC '{topic}';") == (200, None, "assert_topic")
+    subject = f"{topic}-value"
+    assert answered(f"ASSERT SCHEMA SUBJECT '{subject}' {quick};") == (
+        417,
+        41700,
+        f"Schema with subject name {subject} does not exist",
+    )
+    name = topic.upper().replace("-", "_")
+    with ThreadPoolExecutor() as threads:
+        awaited = threads.submit(answered, f"ASSERT TOPIC '{topic}' WITH (PARTITIONS=1) TIMEOUT 30 SECONDS;")
+        sql_service.execute(
+            f"CREATE STREAM {name} (ID INT) WITH (KAFKA_TOPIC='{topic}', VALUE_FORMAT='AVRO', PARTITIONS=1);"
+        )
+        assert awaited.result() == (200, None, "assert_topic")
+    assert answered(f"ASSERT SCHEMA SUBJECT '{subject}';") == (200, None, "assert_schema")
+    number = httpx.get(f"{registry.url}/subjects/{subject}/versions/latest").json()["id"]
+    assert answered(f"ASSERT SCHEMA SUBJECT '{subject}' ID {number};") == (200, None, "assert_schema")
+    assert answered(f"ASSERT NOT EXISTS SCHEMA ID {number} {quick};")[2] == f"Schema with id {number} exists"
+    assert answered(f"ASSERT TOPIC '{topic}' WITH (PARTITIONS=2, REPLICAS=1, X=1) {quick};") == (
+        417,
+        41700,
+        f"Mismatched configuration for topic {topic}: For config partitions, expected 2 got 1\nCannot assert unknown topic property: X",
+    )
+    assert "A TIMEOUT of 86400000 ms is too long" in sql_service.refusal(f"ASSERT TOPIC '{topic}' TIMEOUT 1 DAY;")
 
 
 def test_changes_have_positions_that_later_requests_can_wait_for(

@@ -10,6 +10,12 @@ from streams_sql.engine.answers import (
     Answer,
     Answered,
     Changed,
+    ConnectorCreated,
+    ConnectorDescribed,
+    ConnectorDropped,
+    ConnectorListed,
+    ConnectorPluginsListed,
+    ConnectorsListed,
     Done,
     FunctionDescribed,
     FunctionsListed,
@@ -20,21 +26,24 @@ from streams_sql.engine.answers import (
     QueriesListed,
     QueryDescribed,
     QueryStatus,
+    SchemaAsserted,
     SourceDescribed,
     SourcesListed,
+    Told,
     Topic,
+    TopicAsserted,
     TopicsListed,
     TypesListed,
     VariablesListed,
     Warned,
 )
-from streams_sql.engine.failures import NeedsQueryEndpoint, StatementFailed
+from streams_sql.engine.failures import AssertionFailed, ConnectRefused, NeedsQueryEndpoint, StatementFailed
 from streams_sql.formats.registered import RegistryNotConfigured
 from streams_sql.functions.library import LIBRARY
-from streams_sql.language.problem import SqlProblem
+from streams_sql.language.problem import Position, SqlProblem
 from streams_sql.language.statements import Kind
 from streams_sql.sources import Column
-from streams_sql.sql_types import BIGINT, INTEGER
+from streams_sql.sql_types import BIGINT, INTEGER, STRING, Array
 from tests.streams_sql.http.conftest import Stage
 from tests.streams_sql.http.sample_sources import COUNTS, ORDERS, STATUS
 
@@ -243,7 +252,7 @@ def test_a_query_is_described_with_both_plans(stage: Stage) -> None:
         state="ERROR",
         window="TUMBLING",
         properties={"auto.offset.reset": "earliest"},
-        errors=("no such topic",),
+        errors=(Told(1_600, "no such topic"),),
     )
     found = entity(stage, described)
     assert found["@type"] == "queryDescription"
@@ -259,7 +268,7 @@ def test_a_query_is_described_with_both_plans(stage: Stage) -> None:
         "overriddenProperties": {"auto.offset.reset": "earliest"},
         "ksqlHostQueryStatus": {"127.0.0.1:8088": "ERROR"},
         "queryType": "PERSISTENT",
-        "queryErrors": [{"timestamp": 0, "errorMessage": "no such topic", "type": "UNKNOWN"}],
+        "queryErrors": [{"timestamp": 1_600, "errorMessage": "no such topic", "type": "UNKNOWN"}],
         "tasksMetadata": [],
         "consumerGroupId": "",
         "state": "ERROR",
@@ -316,7 +325,80 @@ def test_properties_variables_and_types(stage: Stage) -> None:
         "@type": "variables",
         "variables": [{"name": "v", "value": "1"}],
     }
-    assert entity(stage, TypesListed({})) == {"@type": "type_list", "types": {}}
+    assert entity(stage, TypesListed({"N": INTEGER, "A": Array(STRING)})) == {
+        "@type": "type_list",
+        "types": {
+            "A": {
+                "type": "ARRAY",
+                "fields": None,
+                "memberSchema": {"type": "STRING", "fields": None, "memberSchema": None},
+            },
+            "N": {"type": "INTEGER", "fields": None, "memberSchema": None},
+        },
+    }
+
+
+def test_connectors(stage: Stage) -> None:
+    created = ConnectorCreated("c", "source", {"a": "b"}, ({"connector": "c", "task": 0},))
+    assert entity(stage, created) == {
+        "@type": "connector_info",
+        "info": {"name": "c", "config": {"a": "b"}, "tasks": [{"connector": "c", "task": 0}], "type": "source"},
+    }
+    assert entity(stage, ConnectorDropped("c")) == {"@type": "drop_connector", "connectorName": "c"}
+    listed = ConnectorsListed((ConnectorListed("c", "sink", "x.Y", "PAUSED"), ConnectorListed("d")))
+    assert entity(stage, listed) == {
+        "@type": "connector_list",
+        "connectors": [
+            {"name": "c", "type": "sink", "className": "x.Y", "state": "PAUSED"},
+            {"name": "d", "type": "unknown", "className": None, "state": None},
+        ],
+    }
+    plugin = {"class": "x.Y", "type": "sink", "version": "1"}
+    assert entity(stage, ConnectorPluginsListed((plugin,))) == {
+        "@type": "connector_plugins_list",
+        "connectorsPlugins": [{"className": "x.Y", "type": "sink", "version": "1"}],
+    }
+    status = {
+        "name": "c",
+        "connector": {"state": "RUNNING", "worker_id": "w"},
+        "tasks": [{"id": 0, "state": "FAILED", "worker_id": "w", "trace": "why"}],
+        "type": "sink",
+    }
+    assert entity(stage, ConnectorDescribed("x.Y", status, (), ("t",))) == {
+        "@type": "connector_description",
+        "connectorClass": "x.Y",
+        "status": {
+            "name": "c",
+            "connector": {"state": "RUNNING", "worker_id": "w", "msg": None},
+            "tasks": [{"id": 0, "state": "FAILED", "worker_id": "w", "msg": "why"}],
+            "type": "sink",
+        },
+        "sources": [],
+        "topics": ["t"],
+    }
+
+
+def test_what_was_asserted(stage: Stage) -> None:
+    assert entity(stage, TopicAsserted("t", exists=False)) == {
+        "@type": "assert_topic",
+        "topicName": "t",
+        "exists": False,
+    }
+    assert entity(stage, SchemaAsserted("s", None, exists=True)) == {
+        "@type": "assert_schema",
+        "subject": "s",
+        "id": None,
+        "exists": True,
+    }
+
+
+def test_secrets_of_connectors_are_not_shown(stage: Stage) -> None:
+    text = "CREATE SINK CONNECTOR C WITH ('a.password'='hush');"
+    stage.engine.answers = [Answered(text, Warned("Connector C already exists"))]
+    assert "hush" not in str(stage.post("/ksql", {"ksql": text}).json)
+    stage.engine.failure = StatementFailed(text, SqlProblem("Validation error", Position(1, 34)))
+    answer = stage.post("/ksql", {"ksql": text})
+    assert (answer.json["message"], "hush" in str(answer.json)) == ("line 1:34: Validation error", False)
 
 
 # --- failures ---
@@ -338,6 +420,8 @@ def test_statements_before_one_that_fails_are_told(stage: Stage) -> None:
     [
         (NeedsQueryEndpoint("Send it to /query."), 400, 40002),
         (RegistryNotConfigured("The format AVRO needs a schema registry."), 428, 42801),
+        (AssertionFailed("Topic t does not exist"), 417, 41700),
+        (ConnectRefused(409, "Connector C already exists"), 409, 40900),
     ],
     ids=str,
 )

@@ -17,6 +17,7 @@ from streams_sql.language.statements import Query, SelectColumn
 
 MESSAGE_CHARACTERS_MAX = 300
 NOT_YET = "is not supported yet."
+NO_VALUE = "A query cannot stand for a value"
 
 
 def problem_of(text: str) -> SqlProblem:
@@ -36,14 +37,14 @@ def problem_of(text: str) -> SqlProblem:
         ("SELECT a FROM s GRUOP BY a", "GRUOP", "Did you mean GROUP BY instead of GRUOP?"),
         ("SELECT a FROM s EMIT CHANGS", "CHANGS", "Expected CHANGES or FINAL. Did you mean CHANGES"),
         ("SHOW TOPCS", "TOPCS", "Did you mean TOPICS instead of TOPCS?"),
-        ("SELECT FROM s", "FROM", "Expected '*' or an expression."),
+        ("SELECT FROM s", "FROM", "Expected DISTINCT, '*' or an expression."),
         ("SELECT a, FROM s", "FROM", "Expected '*' or an expression."),
         ("SELECT a\nFROM s\n  WHERE;", ";", "Unexpected ';'. Expected an expression."),
         ("SELECT a FROM s WHERE", None, "Unexpected end of the statement. Expected an expression."),
         ("SELECT 1", None, "Unexpected end of the statement. Expected"),
         ("SELECT a b c FROM s", "c", "Expected ',' or FROM."),
         ("SELECT a FROM s t u", "u", "or the end of the statement."),
-        ("SELECT a FROM s LIMIT 1 WHERE b", "WHERE", "Expected the end of the statement."),
+        ("SELECT a FROM s LIMIT 1 WHERE b", "WHERE", "Expected OFFSET or the end of the statement."),
         ("SELECT a FROM s HAVING a GROUP BY b", "GROUP", "Expected"),
         ("CREATE STREAM from (a INT)", "from", "FROM is a reserved word: to use it as a name, write `FROM`."),
         ("CREATE STREAM s (a INT,)", ")", "Expected a name."),
@@ -51,7 +52,6 @@ def problem_of(text: str) -> SqlProblem:
         ("CREATE STREAM s (a)", ")", "a type"),
         ("CREATE STREAM s (a INT) AS SELECT * FROM t", "AS", "the end of the statement"),
         ("CREATE SOURCE STREAM s AS SELECT * FROM t", "AS", "the end of the statement"),
-        ("INSERT INTO s VALUES (1), (2)", ",", "the end of the statement"),
         ("SHOW PROPERTIES EXTENDED", "EXTENDED", "the end of the statement"),
         ("SELECT a FROM s INNER OUTER JOIN t ON a = b", "OUTER", "Expected JOIN."),
         ("SELECT a FROM s JOIN t", None, "ON."),
@@ -85,6 +85,9 @@ def problem_of(text: str) -> SqlProblem:
         ("SELECT a FROM s WHERE a->*", "->", "Unexpected '->'."),
         ("SELECT 'a' 'b' FROM s", "'b'", "Unexpected ''b''."),
         ("SELECT DATE '2020-01-01' FROM s", "'2020-01-01'", "Unexpected"),
+        ("SELECT a FROM s ORDER BY a NULLS b", "b", "Expected FIRST or LAST."),
+        ("SELECT a FROM s ORDER BY a DSC", "DSC", "Did you mean DESC instead of DSC?"),
+        ("SELECT a FROM s LIMIT 1 OFFSET -1", "-", "OFFSET must be an integer that is not negative. Got: -1"),
         ("SELECT a FROM s GROUP BY ()", None, "at least one expression"),
         ("SELECT a FROM s WHERE a LIKE 'b' ESCAPE '!!'", "'!!'", "Expected single character escape but got: !!"),
         # characters and numbers
@@ -93,7 +96,7 @@ def problem_of(text: str) -> SqlProblem:
         ("SELECT 9223372036854775808 FROM s", "9223372036854775808", "Invalid numeric literal: 9223372036854775808"),
         (f"SELECT {'9' * 5000} FROM s", "9" * 5000, "Invalid numeric literal: 999"),
         ("SELECT 1e999 FROM s", "1e999", "Number overflows DOUBLE: 1e999"),
-        ("SELECT .5.5 FROM s", ".5.5", "Expected '*' or an expression."),
+        ("SELECT .5.5 FROM s", ".5.5", "'*' or an expression."),
         ("SELECT é FROM s", "é", "'é' is not a word of the language"),
         ("SELECT N'a' FROM s", "N'a'", "Unexpected 'N'a''."),
         ("SELECT `` FROM s", "``", "A name must not be empty."),
@@ -104,6 +107,14 @@ def problem_of(text: str) -> SqlProblem:
         ("SELECT 'a FROM s", "'", "The string that begins here is not finished: ' is missing."),
         ("SELECT\n `a FROM s", "`", "The quoted name that begins here is not finished: ` is missing."),
         ("SELECT a /* FROM s", "/*", "The comment that begins here is not finished: */ is missing."),
+        ("SELECT * FROM my.topic", "my", "Quote the name of a topic that has a '.': `my.…`."),
+        (
+            "SELECT * FROM `a b`",
+            "`a b`",
+            "Source names may only contain alphanumeric values, '_' or '-', and those of topics '.'",
+        ),
+        ("SELECT * FROM s TAIL 3 SINCE 1 DAY", "SINCE", "SINCE cannot stand here: a range is PARTITION n, then"),
+        ("SELECT * FROM s UNTIL OFFSET x", "x", "Unexpected 'x'. Expected a number."),
         # what the words say
         (
             "CREATE STREAM `a.b` (a INT)",
@@ -130,20 +141,31 @@ def problem_of(text: str) -> SqlProblem:
         ("PRINT a LIMIT 1.5", "1.5", "LIMIT must be an integer that is not negative. Got: 1.5"),
         (f"SELECT a FROM s WINDOW SESSION ({2**62} DAYS)", str(2**62), "The span of time is too long"),
         # what other halves of the language bring
-        ("CREATE TYPE a AS INT", "TYPE", f"CREATE TYPE {NOT_YET}"),
-        ("CREATE SOURCE CONNECTOR a WITH (b='c')", "SOURCE", f"CREATE SOURCE CONNECTOR {NOT_YET}"),
-        ("DROP CONNECTOR a", "CONNECTOR", f"DROP CONNECTOR {NOT_YET}"),
-        ("SHOW CONNECTORS", "CONNECTORS", f"SHOW CONNECTORS {NOT_YET}"),
-        ("DESCRIBE CONNECTOR a", "CONNECTOR", f"DESCRIBE CONNECTOR {NOT_YET}"),
-        ("ALTER STREAM s ADD COLUMN a INT", "ALTER", f"ALTER {NOT_YET}"),
-        ("ASSERT TOPIC t", "ASSERT", f"ASSERT {NOT_YET}"),
+        ("INSERT INTO s VALUES (1), 2", "2", "'('"),
+        ("CREATE TYPE varchar AS INT", "varchar", "VARCHAR is a type of the language: choose another name."),
+        ("CREATE SOURCE CONNECTOR a WITH (b=c)", "c", "Only a literal may stand here"),
+        ("CREATE SINK CONNECTOR a WITH (b='1', b='2')", "b", "The property b is given twice."),
+        ("ALTER STREAM s DROP a", "DROP", "Expected ADD."),
+        ("ASSERT SCHEMA TIMEOUT 1 SECOND", "TIMEOUT", "ASSERT SCHEMA statements much include a subject name or an id"),
         ("RUN SCRIPT 'a'", "RUN", f"RUN {NOT_YET}"),
-        ("WITH a AS (SELECT 1) SELECT * FROM a", "WITH", f"WITH before a query {NOT_YET}"),
-        ("SELECT DISTINCT a FROM s", "DISTINCT", f"SELECT DISTINCT {NOT_YET}"),
-        ("SELECT a FROM (SELECT * FROM s)", "(", f"A query inside of another one {NOT_YET}"),
-        ("SELECT a FROM s WHERE a IN (SELECT b FROM t)", "SELECT b", f"A query inside of another one {NOT_YET}"),
-        ("SELECT a FROM s UNION ALL SELECT b FROM t", "UNION", f"UNION ALL {NOT_YET}"),
-        ("SELECT a FROM s ORDER BY a", "ORDER", f"ORDER BY {NOT_YET}"),
+        ("SELECT a FROM s WHERE a IN (SELECT b FROM t)", "SELECT b", NO_VALUE),
+        ("SELECT a FROM s WHERE NOT EXISTS (SELECT b FROM t)", "SELECT b", NO_VALUE),
+        ("SELECT a, (SELECT b FROM t) FROM s", "SELECT b", NO_VALUE),
+        ("SELECT a FROM s WHERE a > (WITH x AS (SELECT b FROM t) SELECT b FROM x)", "WITH x", NO_VALUE),
+        ("SELECT a FROM s UNION SELECT b FROM t", "UNION", f"UNION SELECT {NOT_YET}"),
+        ("SELECT a FROM s UNION DISTINCT SELECT b FROM t", "UNION", f"UNION DISTINCT {NOT_YET}"),
+        ("SELECT a FROM s EXCEPT SELECT b FROM t", "EXCEPT", f"EXCEPT SELECT {NOT_YET}"),
+        # queries in queries
+        (
+            "WITH x AS (SELECT a FROM s), x AS (SELECT a FROM s) SELECT 1 FROM y",
+            "x AS",
+            "gives the name X to two queries",
+        ),
+        ("WITH RECURSIVE x AS (SELECT a FROM x) SELECT * FROM x", "RECURSIVE", "WITH RECURSIVE is not supported"),
+        ("SELECT * FROM (SELECT a FROM s EMIT CHANGES) x", ") x", "EMIT CHANGES stands at the end of the whole query"),
+        ("WITH x (SELECT a FROM s) SELECT * FROM x", "(SELECT", "Expected AS"),
+        ("WITH x AS SELECT a FROM s SELECT * FROM x", "SELECT a", "Expected '('"),
+        (f"SELECT * FROM {'(SELECT * FROM ' * 21}s{')' * 21}", "(SELECT * FROM " * 21, "on more than 20 levels"),
         ("SELECT f(a) OVER (PARTITION BY b) FROM s", "OVER", f"OVER {NOT_YET}"),
     ],
 )
@@ -258,7 +280,7 @@ def test_nodes_keep_their_places() -> None:
 )
 def test_nothing_of_a_tree_is_left_out(node: exp.Expr, message: str) -> None:
     with pytest.raises(SyntaxProblem, match=message):
-        Conversion(Lines("")).expression(node)
+        Conversion(Lines(""), {}).expression(node)
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])

@@ -41,7 +41,7 @@ def test_a_record_without_a_value_is_in_no_group() -> None:
 
 
 def test_a_change_has_the_row_before_it_and_the_first_one_that_of_nothing() -> None:
-    driven = Driven(Aggregation(COUNT_AND_SUM, with_old=True, on_error=unexpected))
+    driven = Driven(Aggregation(COUNT_AND_SUM, with_old=True, on_error=unexpected, with_initial=True))
     changes = driven.push(0, [row(STREAM, 5, G="a", V=2), row(STREAM, 3, G="a", V=4)])
     assert [picked(change, COUNT_AND_SUM, "G", "COUNT", "SUM", "ROWTIME") for change in changes] == [
         [(None, 0, 0, 5), ("a", 1, 2, 5)],

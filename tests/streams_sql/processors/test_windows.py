@@ -118,7 +118,7 @@ def test_a_row_without_a_group_does_not_move_time() -> None:
 
 def test_a_change_has_the_row_before_it() -> None:
     node = counted(tumbling(10))
-    driven = Driven(WindowAggregation(node, with_old=True, on_error=unexpected))
+    driven = Driven(WindowAggregation(node, with_old=True, on_error=unexpected, with_initial=True))
     changes = driven.push(0, [row(STREAM, 1, G="a"), row(STREAM, 2, G="a")])
     assert [picked(change, node, *SHOWN) for change in changes] == [
         [(None, 0, 10, 0, 1), ("a", 0, 10, 1, 1)],

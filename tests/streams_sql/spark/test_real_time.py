@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 REAL_TIME = Trigger(REAL_TIME_INTERVAL_MS, is_real_time=True)
 ADMIN_DEADLINE_S = 30.0
+BAD_RECORDS = 4
 RECORDS: list[tuple[str | None, bytes | None]] = [
     ("12345678", b'{"id": 1, "Name": "anna", "v": 2.5}'),
     (None, b'{"ID": 2, "name": null, "V": "7"}'),
@@ -62,6 +63,12 @@ def orders(topic: str, sink: str, select: str) -> PersistentPlan:
     return plan(topic, sink, select, "K BIGINT KEY, ID INT, NAME STRING, V DOUBLE")
 
 
+def whole(run: QueryRun, count: int) -> list[Progress]:
+    """The reports that tell of so many bad records together, once they are there."""
+    found = [event for event in run.events if isinstance(event, Progress) and event.bad_records]
+    return found if sum(progress.bad_records for progress in found) == count else []
+
+
 @pytest.mark.parametrize(
     ("select", "count"),
     [
@@ -78,15 +85,14 @@ def test_rows_are_the_same_as_in_batches(run: QueryRun, select: str, count: int)
     run.start(orders(topic, natively, select), trigger=REAL_TIME)
     run.write(topic, [(key, value, T0) for key, value in RECORDS])
     found = run.topics.read_bytes(natively, count)
-    bad = wait_for(
-        lambda: [event for event in run.events if isinstance(event, Progress) and event.bad_records], "a batch"
-    )
+    # They may lie in several batches, which end when their time is over.
+    bad = wait_for(lambda: whole(run, BAD_RECORDS), "the batches to be told of")
     run.stop(run.query_id)
     run.move("python")
     run.start(orders(topic, in_python, select))
     assert found == run.topics.read_bytes(in_python, count)
     (in_batches,) = run.settled(len(RECORDS))
-    assert sum(progress.bad_records for progress in bad) == in_batches.bad_records == 4
+    assert in_batches.bad_records == BAD_RECORDS
     places = {(example.topic, example.offset) for progress in bad for example in progress.examples}
     assert places == {(example.topic, example.offset) for example in in_batches.examples}
 

@@ -12,6 +12,7 @@ import pytest
 from streams_sql.plan.hosting import Hosting, hosting_of
 from streams_sql.plan.nodes import PersistentPlan
 from tests.streams_sql.analysis.catalogues import planned, sources
+from tests.streams_sql.engine.catalogues import Statements
 from tests.streams_sql.spark.query_plans import SECOND, T0
 from tests.streams_sql.spark.query_runs import QueryRun, exactly_once
 
@@ -22,6 +23,19 @@ DECLARED = {
     TABLE: "TABLE t (k STRING PRIMARY KEY, v INT, f STRING)",
     FEW: "TABLE u (k STRING PRIMARY KEY, w INT)",
 }
+
+
+PRODUCT = """
+class Product:
+    def initial(self):
+        return 1.0
+
+    def add(self, state, value):
+        return state * value
+
+    def result(self, state):
+        return state
+"""
 
 
 class Record(NamedTuple):
@@ -75,20 +89,26 @@ CASES = {
         [Record(TABLE, "1", {"v": 2}), Record(TABLE, "2", {"v": 1}), Record(TABLE, "1", {"v": 0})],
         [("1", {"V": 2}), ("1", None)],
     ),
-    "an aggregate that Spark does not have": Case(
-        "TABLE made AS SELECT g, HISTOGRAM(k) AS h FROM s GROUP BY g",
-        [Record(STREAM, "1", {"a": 1, "g": "x"}), Record(STREAM, "1", {"a": 2, "g": "x"})],
-        [("x", {"H": {"1": 1}}), ("x", {"H": {"1": 2}})],
+    "aggregates that Spark does not have": Case(
+        "TABLE made AS SELECT g, HISTOGRAM(k) AS h, COLLECT_SET(a) AS l FROM s GROUP BY g",
+        [Record(STREAM, "1", {"a": 2, "g": "x"}), Record(STREAM, "1", {"a": 1, "g": "x"})],
+        [("x", {"H": {"1": 1}, "L": [2]}), ("x", {"H": {"1": 2}, "L": [2, 1]})],
     ),
     "groups of a table": Case(
-        "TABLE made AS SELECT f, SUM(v) AS total FROM t GROUP BY f",
+        "TABLE made AS SELECT f, SUM(v) AS total, MAX(v) AS most, TOPK(v, 2) AS top FROM t GROUP BY f",
         [
             Record(TABLE, "1", {"v": 2, "f": "x"}),
             Record(TABLE, "2", {"v": 3, "f": "x"}),
             Record(TABLE, "1", {"v": 5, "f": "y"}),
             Record(TABLE, "2", None),
         ],
-        [("x", {"TOTAL": 2}), ("x", {"TOTAL": 5}), ("x", {"TOTAL": 3}), ("y", {"TOTAL": 5}), ("x", {"TOTAL": 0})],
+        [
+            ("x", {"TOTAL": 2, "MOST": 2, "TOP": [2]}),
+            ("x", {"TOTAL": 5, "MOST": 3, "TOP": [3, 2]}),
+            ("x", {"TOTAL": 3, "MOST": 3, "TOP": [3]}),
+            ("y", {"TOTAL": 5, "MOST": 5, "TOP": [5]}),
+            ("x", {"TOTAL": 0, "MOST": None, "TOP": []}),
+        ],
     ),
     "groups of a join": Case(
         "TABLE made AS SELECT w, COUNT(*) AS n FROM s JOIN u ON s.k = u.k GROUP BY w",
@@ -211,3 +231,34 @@ def test_rows_are_dealt_out_to_several_shards(run: QueryRun) -> None:
     run.settled(len(keys))
     written.write([Record(STREAM, key, {"a": 1, "g": "x"}, 1) for key in keys])
     assert sorted(written.told(len(keys))) == sorted((key, {"A": 1, "W": int(key)}) for key in keys)
+
+
+def test_an_expression_that_fails_in_a_shard_is_told(run: QueryRun) -> None:
+    topic, sink = run.topic(STREAM), run.topic("out")
+    declared = sources(f"CREATE STREAM s (k STRING KEY, v STRING) WITH (kafka_topic='{topic}', value_format='JSON')")
+    plan = planned(
+        f"CREATE TABLE made WITH (kafka_topic='{sink}') AS "
+        "SELECT k, HISTOGRAM(v) AS h, SUM(CAST(v AS INT)) AS n FROM s GROUP BY k",
+        declared,
+    )
+    run.write(topic, [("a", {"v": "1"}, T0), ("a", {"v": "x"}, T0 + 1)])
+    run.start(plan)
+    assert run.read(sink, 2)[1].value == {"H": {"1": 1, "x": 1}, "N": 1}
+    (batch,) = run.settled(2)
+    (example,) = batch.examples
+    assert (batch.failed, example.topic, example.offset, example.kind) == (1, topic, 1, "RECORD_PROCESSING_ERROR")
+
+
+def test_functions_of_users_run_in_stages_and_in_shards(run: QueryRun) -> None:
+    topic, sink = run.topic(STREAM), run.topic("out")
+    statements = Statements(
+        f"CREATE STREAM n (k STRING KEY, x DOUBLE) WITH (kafka_topic='{topic}', value_format='JSON')",
+        "CREATE FUNCTION hypotenuse (x DOUBLE, y DOUBLE) RETURNS DOUBLE LANGUAGE PYTHON AS 'math:hypot'",
+        f"CREATE AGGREGATE FUNCTION product (x DOUBLE) RETURNS DOUBLE LANGUAGE PYTHON AS $${PRODUCT}$$",
+    )
+    query = statements.query(
+        f"CREATE TABLE made WITH (kafka_topic='{sink}') AS SELECT k, PRODUCT(HYPOTENUSE(x, 4)) AS p FROM n GROUP BY k;"
+    )
+    run.write(topic, [("a", {"x": 3}, T0), ("a", {"x": 0}, T0 + 1), ("a", {"x": -3}, T0 + 2)])
+    run.start(query.plan)
+    assert [found.value for found in run.read(sink, 3)] == [{"P": 5.0}, {"P": 20.0}, {"P": 100.0}]

@@ -40,11 +40,20 @@ def stream(topic: str, value: Mapping[str, SqlType]) -> Source:
 def plan_of(text: str, catalogue: Catalogue) -> PullPlan:
     statement = parse_statement(text)
     assert isinstance(statement, Query)
-    return plan_pull(statement, catalogue)
+    plan = plan_pull(statement, catalogue)
+    assert isinstance(plan, PullPlan)
+    return plan
+
+
+NO_INDEXES: frozenset[str] = frozenset()
+
+
+def no_indexes(_: Source) -> frozenset[str]:
+    return NO_INDEXES
 
 
 def prepared_pulls(catalogue: Catalogue) -> PreparedPulls:
-    return PreparedPulls(lambda text: plan_of(text, catalogue), catalogue.source)
+    return PreparedPulls(lambda text: plan_of(text, catalogue), catalogue.source, no_indexes)
 
 
 @asynccontextmanager
@@ -67,6 +76,8 @@ async def opened(folder: Path, address: str, *sources: Source) -> AsyncIterator[
 async def asked(views: Views, source: Source, text: str, budget: Budget | None = None) -> list[tuple[Any, ...]]:
     """The rows of a pull query."""
     catalogue = Catalogue({source.name: source})
-    ready = prepared_pulls(catalogue).learn(text, plan_of(text, catalogue))
+    statement = parse_statement(text)
+    assert isinstance(statement, Query)
+    ready = prepared_pulls(catalogue).learn(text, plan_pull(statement, catalogue))
     async with aclosing(views.pull(ready, budget)) as pages:
         return [row async for page in pages for row in page]

@@ -19,7 +19,7 @@ from streams_sql.views.prepared import SHAPES_MAX, PreparedPulls, ReadyPull
 from streams_sql.views.pull import TablePull
 from streams_sql.views.shapes import cut
 from streams_sql.views.store import Store
-from tests.streams_sql.views.tables import plan_of, stream, table
+from tests.streams_sql.views.tables import plan_of, prepared_pulls, stream, table
 
 SOURCE = table(
     "topic",
@@ -33,7 +33,8 @@ class Counted:
     def __init__(self) -> None:
         self.catalogue = Catalogue({"T": SOURCE})
         self.analysed = 0
-        self.pulls = PreparedPulls(self._analyse, self.catalogue.source)
+        self.indexed: frozenset[str] = frozenset()
+        self.pulls = PreparedPulls(self._analyse, self.catalogue.source, lambda _: self.indexed)
 
     def _analyse(self, text: str) -> PullPlan:
         self.analysed += 1
@@ -150,7 +151,21 @@ def test_a_source_that_was_made_anew_is_analysed_again() -> None:
     changed = replace(SOURCE, schema=replace(SOURCE.schema, value=SOURCE.schema.value[:1]))
     counted.catalogue.put(changed)
     assert counted.pulls.find(text) is None
-    assert counted.ready(text).plan.source is changed
+    plan = counted.ready(text).plan
+    assert isinstance(plan, PullPlan)
+    assert plan.source is changed
+
+
+def test_a_source_that_has_other_indexes_is_looked_into_anew() -> None:
+    counted = Counted()
+    text = "SELECT A FROM T WHERE A > 5;"
+    counted.ready(text)
+    assert counted.pulls.find(text) is not None
+    counted.indexed = frozenset({"A"})
+    assert counted.pulls.find(text) is None
+    table_pull = counted.ready(text).table
+    assert table_pull is not None
+    assert "ORDER BY c1, c0" in table_pull.query.text
 
 
 def test_the_memory_for_shapes_is_bounded() -> None:
@@ -167,7 +182,7 @@ def test_the_memory_for_shapes_is_bounded() -> None:
 
 def test_queries_over_streams_are_not_remembered() -> None:
     catalogue = Catalogue({"S": stream("topic", {"A": INTEGER})})
-    pulls = PreparedPulls(lambda text: plan_of(text, catalogue), catalogue.source)
+    pulls = prepared_pulls(catalogue)
     text = "SELECT * FROM S WHERE A = 5;"
     assert pulls.learn(text, plan_of(text, catalogue)).table is None
     assert pulls.find(text) is None

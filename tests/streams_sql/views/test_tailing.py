@@ -252,3 +252,22 @@ def test_a_view_waits_for_its_topic_and_for_its_broker(start_broker: StartBroker
             await views.stop()
 
     asyncio.run(main())
+
+
+def test_a_view_stays_when_another_query_fills_its_table(kafka: BrokerProcess, topic: str, tmp_path: Path) -> None:
+    """Whoever asks in that moment, by the definition of before or of after, gets rows."""
+    written = WrittenTopic(kafka.address, topic, 1)
+    written.write([("a", {"A": 1})])
+    source = table(topic, {"A": INTEGER})
+    replaced = replace(source, statement="CREATE OR REPLACE TABLE …", query_id="CTAS_T_2")
+
+    async def run() -> None:
+        async with opened(tmp_path, kafka.address, source) as views:
+            await view_of(views).progress.reach({0: 1})
+            view = view_of(views)
+            assert await asked(views, replaced, ALL) == [("a", 1)]
+            await views.follow([replaced])
+            assert view_of(views) is view
+            assert await asked(views, source, ALL) == [("a", 1)]
+
+    asyncio.run(run())

@@ -1,0 +1,65 @@
+"""CREATE OR REPLACE of a table whose query cannot go on with what it knows: the new one is built beside it, and takes its place later."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from streams_sql.engine.catalogue import Catalogue, PersistentQuery
+from streams_sql.engine.command import Command
+from streams_sql.engine.outcome import Outcome
+from streams_sql.engine.replacement import check_replacement, not_replaced, obstacle
+from streams_sql.language.problem import SqlProblem
+from streams_sql.plan.nodes import PersistentPlan
+
+SHADOW: Final = "rebuild-"
+"""Begins, behind the prefix of the server's own topics, the names of those that queries write to as long as they are built."""
+TOPIC_NAME_MAX: Final = 249
+"""Characters of a topic's name."""
+
+
+def shadow_topic(prefix: str, query_id: str) -> str:
+    """Ids end with a number that no other one has."""
+    before = prefix + SHADOW
+    return before + query_id[-(TOPIC_NAME_MAX - len(before)) :]
+
+
+def as_rebuilding(command: Command, plan: PersistentPlan, former: PersistentQuery | None) -> Command:
+    """The command under the id of a query of its own, if the former one's state is of no use to it. SqlProblem where it must be."""
+    if former is None or command.rebuilds is not None:
+        return command
+    reason = obstacle(former.plan, plan)
+    if reason is None:
+        return command
+    if command.spare_id is None or not plan.sink.is_table:
+        raise not_replaced(plan, reason)
+    return replace(command, query_id=command.spare_id, rebuilds=former.id)
+
+
+def rebuilding(
+    query: PersistentQuery, shadow: str, ended: tuple[PersistentQuery, ...], catalogue: Catalogue
+) -> Outcome:
+    """A query begins beside the one whose place it is to take; the table is as it was. `ended` were to do the same."""
+    sink = query.plan.sink
+    query = replace(query, plan=replace(query.plan, shadow=shadow))
+    catalogue.add_query(query)
+    message = f"Created query with ID {query.id}. It is built from its topics, and takes the place of {query.rebuilds} when it has caught up."
+    return Outcome(("table", sink.name), "create", message, started=query, ended=ended)
+
+
+def swapped(query_id: str, catalogue: Catalogue) -> Outcome:
+    """A query takes the place of the one beside which it was built. SqlProblem where one of them has changed meanwhile."""
+    query = catalogue.queries.get(query_id)
+    found = None if query is None else catalogue.source(query.writes)
+    if query is None or query.rebuilds is None or found is None:
+        raise SqlProblem(f"Query {query_id} is not built in the place of another one any more.")
+    sink = query.plan.sink
+    check_replacement(found, sink)
+    former = catalogue.queries.get(query.rebuilds)
+    if former is not None:
+        catalogue.end_query(former.id)
+    query = replace(query, plan=replace(query.plan, shadow=None), rebuilds=None)
+    catalogue.put(sink)
+    catalogue.add_query(query)
+    message = f"Query {query.id} has taken its place."
+    return Outcome(("table", sink.name), "create", message, started=query, ended=() if former is None else (former,))

@@ -1,0 +1,67 @@
+"""Connectors as ksqlDB's clients read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from streams_sql.engine.answers import (
+    ConnectorCreated,
+    ConnectorDescribed,
+    ConnectorDropped,
+    ConnectorListed,
+    ConnectorPluginsListed,
+    ConnectorsListed,
+)
+from streams_sql.http.source_shapes import described_source
+
+ConnectorAnswer: TypeAlias = (
+    ConnectorCreated | ConnectorDropped | ConnectorsListed | ConnectorPluginsListed | ConnectorDescribed
+)
+
+
+def connector_entity(answer: ConnectorAnswer) -> dict[str, Any]:
+    match answer:
+        case ConnectorCreated(name, kind, config, tasks):
+            info = {"name": name, "config": dict(config), "tasks": list(tasks), "type": kind}
+            return {"@type": "connector_info", "info": info}
+        case ConnectorDropped(name):
+            return {"@type": "drop_connector", "connectorName": name}
+        case ConnectorsListed(connectors):
+            return {"@type": "connector_list", "connectors": [_listed(each) for each in connectors]}
+        case ConnectorPluginsListed(plugins):
+            return {"@type": "connector_plugins_list", "connectorsPlugins": [_plugin(each) for each in plugins]}
+    return {
+        "@type": "connector_description",
+        "connectorClass": answer.class_name,
+        "status": _status(answer.status),
+        "sources": [described_source(each) for each in answer.sources],
+        "topics": list(answer.topics),
+    }
+
+
+def _listed(connector: ConnectorListed) -> dict[str, Any]:
+    return {
+        "name": connector.name,
+        "type": connector.type or "unknown",
+        "className": connector.class_name,
+        "state": connector.state,
+    }
+
+
+def _plugin(plugin: Mapping[str, Any]) -> dict[str, Any]:
+    return {"className": plugin.get("class"), "type": plugin.get("type"), "version": plugin.get("version")}
+
+
+def _status(status: Mapping[str, Any]) -> dict[str, Any]:
+    """Connect tells why a part has failed as `trace`; clients of ksqlDB look for `msg`."""
+    return {
+        "name": status.get("name"),
+        "connector": _part(status.get("connector", {})),
+        "tasks": [{"id": task.get("id"), **_part(task)} for task in status.get("tasks", ())],
+        "type": status.get("type", "unknown"),
+    }
+
+
+def _part(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {"state": part.get("state"), "worker_id": part.get("worker_id"), "msg": part.get("msg") or part.get("trace")}

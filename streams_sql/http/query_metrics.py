@@ -1,0 +1,106 @@
+"""What queries and views do, for Prometheus."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from streams_sql.engine.answers import QueryStatus
+from streams_sql.engine.figures import EngineFigures
+from streams_sql.views.views import ViewStatus
+
+MS_PER_S: Final = 1000
+_PREFIX: Final = "streams_sql_"
+_STATES: Final = ("RUNNING", "STARTING", "PAUSED", "ERROR", "UNRESPONSIVE")
+_TOTALS: Final = {
+    "read": ("query_records_read", "Records that a query has read"),
+    "written": ("query_records_written", "Records that a query has written"),
+    "bad": ("query_records_passed_over", "Records that a query could not read or write"),
+    "failed": ("query_expressions_failed", "Expressions of a query that failed, and gave NULL"),
+}
+_FIGURES: Final = {
+    "rows-per-second": ("query_records_per_second", "Records a second in the last batch of a query"),
+    "lag": ("query_lag_records", "Records that are on the topics of a query and not read yet"),
+    "state-rows": ("query_state_rows", "Entries in the state store of a query"),
+}
+
+
+def families(figures: Callable[[], EngineFigures]) -> Callable[[], Iterator[Metric]]:
+    def collect() -> Iterator[Metric]:
+        found = figures()
+        yield from _queries(found.queries)
+        yield from _errors(found.errors)
+        yield from _views(found.views)
+        yield _gauge("leader", "Whether this server runs the queries", found.is_leader)
+        yield _gauge("push_queries", "Push queries that run", found.pushes)
+        yield _counter("push_queries_started", "Push queries that were started", found.pushes_started)
+        yield _gauge("pull_queries", "Pull queries that run", found.pulls)
+        yield _counter("pull_queries_started", "Pull queries that were started", found.pulls_started)
+
+    return collect
+
+
+def _queries(queries: Sequence[QueryStatus]) -> Iterator[Metric]:
+    states = Counter(query.state for query in queries)
+    family = GaugeMetricFamily(f"{_PREFIX}queries", "Persistent queries by their states", labels=["state"])
+    for state in _STATES:
+        family.add_metric([state], states[state])
+    yield family
+    for member, (name, doc) in _TOTALS.items():
+        counted = CounterMetricFamily(_PREFIX + name, doc, labels=["query"])
+        for query in queries:
+            if query.totals:
+                counted.add_metric([query.id], query.totals.get(member, 0))
+        yield counted
+    for member, (name, doc) in _FIGURES.items():
+        yield _labelled(name, doc, "query", ((each.id, each.figures.get(member)) for each in queries))
+    yield _labelled(
+        "query_batch_seconds", "Time of the last batch of a query", "query",
+        ((each.id, each.figures["batch-ms"] / MS_PER_S if each.figures else None) for each in queries),
+    )  # fmt: skip
+
+
+def _errors(errors: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:
+    family = CounterMetricFamily(
+        f"{_PREFIX}query_errors", "Errors that SHOW ERRORS tells of, by query and kind", labels=["query", "kind"]
+    )
+    for query_id, kinds in errors.items():
+        for kind, count in kinds.items():
+            family.add_metric([query_id, kind], count)
+    yield family
+
+
+def _views(views: Sequence[ViewStatus]) -> Iterator[Metric]:
+    docs = {
+        "view_lag_records": "Records of its topic that a view does not have yet",
+        "view_caught_up": "Whether a view has all that its topic had",
+        "view_records_passed_over": "Records that a view could not read",
+        "view_time_seconds": "The latest time of a record in a view",
+    }
+    for place, (name, doc) in enumerate(docs.items()):
+        yield _labelled(name, doc, "view", ((view.name, _view_figures(view)[place]) for view in views))
+
+
+def _view_figures(view: ViewStatus) -> tuple[float | None, ...]:
+    time_s = view.stream_time_ms / MS_PER_S if view.stream_time_ms >= 0 else None
+    return view.lag, view.is_caught_up, view.problem_count, time_s
+
+
+def _labelled(name: str, doc: str, label: str, values: Iterable[tuple[str, float | None]]) -> Metric:
+    """What is not known is left out."""
+    family = GaugeMetricFamily(_PREFIX + name, doc, labels=[label])
+    for labelled, value in values:
+        if value is not None:
+            family.add_metric([labelled], value)
+    return family
+
+
+def _gauge(name: str, doc: str, value: float) -> Metric:
+    return GaugeMetricFamily(_PREFIX + name, doc, value=value)
+
+
+def _counter(name: str, doc: str, value: float) -> Metric:
+    return CounterMetricFamily(_PREFIX + name, doc, value=value)

@@ -1,0 +1,170 @@
+"""A table's query that cannot go on with what it knows is built anew beside the former one, and takes its place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from streams_sql.analysis.defaults import Defaults
+from streams_sql.engine.catalogue import Catalogue
+from streams_sql.engine.changes import Changes
+from streams_sql.engine.command import LOWERING, Command
+from streams_sql.engine.error_log import ErrorLog
+from streams_sql.engine.outcome import Outcome
+from streams_sql.engine.queries import Queries
+from streams_sql.engine.query_settings import QuerySettings
+from streams_sql.language.problem import SqlProblem
+from streams_sql.spark.messages import Idle, Progress
+from tests.streams_sql.engine.catalogues import SOURCES
+from tests.streams_sql.engine.driving import ToldDriver
+
+COUNT = "CREATE OR REPLACE TABLE N AS SELECT B, COUNT(*) AS C FROM S WHERE A > {} GROUP BY B;"
+SHADOW = "own_rebuild-NEW"
+
+
+class Server:
+    """Tries statements out and writes their commands, as the engine does; a catalogue that is replayed must come to the same."""
+
+    def __init__(self) -> None:
+        self.catalogue = Catalogue()
+        self._changes = Changes(Defaults(key_format="KAFKA"), "own_")
+        self._written: list[bytes] = []
+        for text in SOURCES:
+            self.run(Command(text.format("")))
+
+    def run(self, command: Command) -> Outcome:
+        tried = self._changes.apply(command, self.catalogue.copy())
+        if tried.started is not None and tried.started.rebuilds is not None:
+            command = replace(command, query_id=tried.started.id, rebuilds=tried.started.rebuilds)
+        self._written.append(command.encode())
+        return self._changes.apply(Command.decode(self._written[-1]), self.catalogue)
+
+    def say(self, text: str, query_id: str = "OLD", spare_id: str | None = None) -> Outcome:
+        return self.run(Command(text, query_id=query_id, lowering=LOWERING, spare_id=spare_id))
+
+    def swap(self, query_id: str = "NEW") -> Outcome:
+        statement = self.catalogue.queries[query_id].statement
+        return self.run(Command(statement, query_id=query_id, is_swap=True))
+
+    def replayed(self) -> Catalogue:
+        catalogue = Catalogue()
+        for raw in self._written:
+            self._changes.apply(Command.decode(raw), catalogue)
+        return catalogue
+
+
+def rebuilding() -> Server:
+    server = Server()
+    server.say(COUNT.format(1))
+    server.say(COUNT.format(2), spare_id="NEW")
+    return server
+
+
+def test_the_new_query_writes_to_a_topic_of_its_own_while_the_table_stays_as_it_is() -> None:
+    server = rebuilding()
+    old, new = server.catalogue.queries["OLD"], server.catalogue.queries["NEW"]
+    assert (old.plan.target, new.plan.target) == ("N", SHADOW)
+    assert (new.rebuilds, new.plan.sink.topic) == ("OLD", "N")
+    source = server.catalogue.source("N")
+    assert source is not None
+    assert source.query_id == "OLD"
+    assert server.replayed().queries == server.catalogue.queries
+
+
+def test_at_the_swap_the_new_query_is_the_tables_and_the_former_one_is_gone() -> None:
+    server = rebuilding()
+    outcome = server.swap()
+    assert [query.id for query in outcome.ended] == ["OLD"]
+    assert list(server.catalogue.queries) == ["NEW"]
+    new = server.catalogue.queries["NEW"]
+    assert (new.plan.target, new.rebuilds) == ("N", None)
+    source = server.catalogue.source("N")
+    assert source is not None
+    assert (source.query_id, "A > 2" in source.statement) == ("NEW", True)
+    replayed = server.replayed()
+    assert (replayed.queries, replayed.sources) == (server.catalogue.queries, server.catalogue.sources)
+    with pytest.raises(SqlProblem, match="not built in the place of another one any more"):
+        server.swap()
+
+
+def test_who_reads_the_table_reads_on() -> None:
+    server = rebuilding()
+    server.run(Command("CREATE TABLE M AS SELECT * FROM N WHERE C > 1;", query_id="READER", lowering=LOWERING))
+    reader = server.catalogue.queries["READER"]
+    server.swap()
+    assert server.catalogue.queries["READER"] == reader
+
+
+def test_what_can_go_on_in_place_does_and_ends_what_is_being_built() -> None:
+    server = rebuilding()
+    outcome = server.say(COUNT.format(1).replace("COUNT(*) AS C", "COUNT(*) AS C, COUNT(*) * 2 AS D"), spare_id="NEWER")
+    assert [query.id for query in outcome.ended] == ["NEW"]
+    assert list(server.catalogue.queries) == ["OLD"]
+
+
+def test_another_replacement_is_built_instead() -> None:
+    server = rebuilding()
+    outcome = server.say(COUNT.format(3), spare_id="NEWER")
+    assert [query.id for query in outcome.ended] == ["NEW"]
+    assert {query.id: query.rebuilds for query in server.catalogue.queries.values()} == {"OLD": None, "NEWER": "OLD"}
+
+
+def test_what_is_being_built_can_be_given_up_or_dropped_with_the_table() -> None:
+    given_up = rebuilding()
+    given_up.run(Command("TERMINATE NEW;"))
+    assert list(given_up.catalogue.queries) == ["OLD"]
+    dropped = rebuilding()
+    outcome = dropped.run(Command("DROP TABLE N;"))
+    assert {query.id for query in outcome.ended} == {"OLD", "NEW"}
+    assert not dropped.catalogue.queries
+
+
+def test_the_table_must_still_be_the_same_at_the_swap() -> None:
+    server = rebuilding()
+    server.run(Command("TERMINATE OLD;"))
+    assert [query.id for query in server.swap().ended] == []
+    assert list(server.catalogue.queries) == ["NEW"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        ("CREATE OR REPLACE STREAM X AS SELECT K, A FROM S;", "CREATE OR REPLACE STREAM X AS SELECT K, C AS A FROM R;", "it has read s"),
+        (COUNT.format(1), COUNT.format(1).replace("COUNT(*) AS C", "CAST(COUNT(*) AS STRING) AS C"), "changed, missing or reordered"),
+        (COUNT.format(1), COUNT.format(1).replace("B, COUNT", "A, COUNT").replace("BY B", "BY A"), "Key columns must be identical"),
+    ],
+)  # fmt: skip
+def test_streams_and_other_columns_are_refused(first: str, second: str, reason: str) -> None:
+    server = Server()
+    server.say(first)
+    with pytest.raises(SqlProblem, match=reason):
+        server.say(second, spare_id="NEW")
+    assert list(server.catalogue.queries) == ["OLD"]
+
+
+def progress(lag: int) -> Progress:
+    return Progress("NEW", 1, 1, 1, 1.0, lag, 1, 1)
+
+
+def test_who_waits_hears_when_a_query_has_caught_up_and_those_held_do_not_start() -> None:
+    server, driver, caught_up = rebuilding(), ToldDriver(), list[str]()
+    queries = Queries(driver, QuerySettings("/checkpoints"), ErrorLog(lambda _: None))
+    queries.on_caught_up = caught_up.append
+    queries.reconcile(server.catalogue.queries.values())
+    queries.hear(progress(5))
+    assert caught_up == []
+    new = server.catalogue.queries["NEW"]
+    status = queries.status(new)
+    assert "take the place of OLD when it has caught up, in 5 records" in status.mode
+    assert status.sink.topic == SHADOW
+    queries.hear(progress(0))
+    queries.hear(Idle("NEW"))
+    queries.hear(Idle("OLD"))
+    assert caught_up == ["NEW", "NEW"]
+    queries.hold(("OLD", "NEW"))
+    queries.reconcile(server.catalogue.queries.values())
+    assert (len(driver.started), sorted(driver.stopped)) == (2, ["NEW", "OLD"])
+    queries.hold(())
+    queries.reconcile(server.catalogue.queries.values())
+    assert len(driver.started) == 4

@@ -1,0 +1,75 @@
+"""Swaps that fail: the former query stays the table's, and it is told why."""
+
+from __future__ import annotations
+
+import asyncio
+
+from barnabas.kernel.kafka_clients.admin import Admin
+from barnabas.kernel.kafka_log.log import MemoryLog
+from streams_sql.analysis.defaults import Defaults
+from streams_sql.engine.catalogue import Catalogue
+from streams_sql.engine.changes import Changes
+from streams_sql.engine.command import LOWERING, Command
+from streams_sql.engine.command_log import CommandLog
+from streams_sql.engine.error_log import ErrorLog
+from streams_sql.engine.queries import Queries
+from streams_sql.engine.query_settings import QuerySettings
+from streams_sql.engine.swapping import Swapping
+from streams_sql.engine.topics import SourceTopics
+from tests.broker import BarnabasBroker
+from tests.clients.confluent_client import create_topic
+from tests.clients.records import KEEP_FOREVER
+from tests.streams_sql.engine.driving import ToldDriver
+
+COUNT = (
+    "CREATE OR REPLACE TABLE N WITH (KAFKA_TOPIC='{0}-n') AS SELECT B, COUNT(*) AS C FROM S WHERE B > '{1}' GROUP BY B;"
+)
+
+
+async def swapped(
+    address: str, topic: str, *, has_shadow: bool
+) -> tuple[bool, Catalogue, Queries, ToldDriver, set[str]]:
+    catalogue, driver, settings = Catalogue(), ToldDriver(), {"bootstrap.servers": address}
+    commands = CommandLog(catalogue, Changes(Defaults(key_format="KAFKA"), f"{topic}_"), lambda _: None)
+    log = MemoryLog(commands.apply)
+    commands.open(log)
+    await log.start()
+    await commands.append(Command(f"CREATE STREAM S (B STRING) WITH (KAFKA_TOPIC='{topic}', VALUE_FORMAT='JSON');"))
+    await commands.append(Command(COUNT.format(topic, 1), query_id="OLD", lowering=LOWERING))
+    await commands.append(Command(COUNT.format(topic, 2), query_id="NEW", rebuilds="OLD", lowering=LOWERING))
+    names = [f"{topic}-n", f"{topic}_rebuild-GONE", *([f"{topic}_rebuild-NEW"] if has_shadow else [])]
+    for name in names:
+        create_topic(address, name, 1, KEEP_FOREVER)
+    queries = Queries(driver, QuerySettings("/checkpoints"), ErrorLog(lambda _: None))
+    queries.reconcile(catalogue.queries.values())
+    topics = SourceTopics(Admin(settings), 1)
+
+    async def at_once(deadline_s: float) -> None:
+        pass
+
+    def run() -> None:
+        queries.reconcile(catalogue.queries.values())
+
+    swapping = Swapping(catalogue, commands, queries, topics, settings, f"{topic}_", at_once, run)
+    await swapping.sweep()
+    is_done = await swapping.swap("NEW")
+    left = {name for name in await topics.names() if name.startswith(f"{topic}_rebuild")}
+    return is_done, catalogue, queries, driver, left
+
+
+def test_a_swap_that_fails_leaves_the_former_query_running_and_says_why(barnabas: BarnabasBroker, topic: str) -> None:
+    is_done, catalogue, queries, driver, left = asyncio.run(swapped(barnabas.address, topic, has_shadow=False))
+    assert not is_done
+    assert list(catalogue.queries) == ["OLD", "NEW"]
+    assert [command.query_id for command in driver.started] == ["OLD", "NEW", "OLD", "NEW"]
+    (note,) = queries.status(catalogue.queries["NEW"]).notes
+    assert "It could not take the place of OLD" in note.text
+    assert left == set()
+
+
+def test_a_swap_leaves_one_query_and_no_topic_of_its_own(barnabas: BarnabasBroker, topic: str) -> None:
+    is_done, catalogue, _, driver, left = asyncio.run(swapped(barnabas.address, topic, has_shadow=True))
+    assert is_done
+    assert list(catalogue.queries) == ["NEW"]
+    assert driver.started[-1].plan.target == f"{topic}-n"
+    assert left == set()
