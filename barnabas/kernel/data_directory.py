@@ -40,6 +40,15 @@ class DataDirectory:
             ) from error
         return cls(path)
 
+    @classmethod
+    def complete(cls, path: Path, version: int) -> DataDirectory:
+        """Make a data directory of a folder whose content somebody has put there."""
+        _write_version(path, version)
+        return cls.open(path)
+
+    def version(self) -> int:
+        return int((self.path / VERSION_FILE).read_text())
+
     def service(self, name: str) -> Path:
         """Return the folder of one service."""
         return self.path / name
@@ -58,11 +67,11 @@ def _refuse_foreign(path: Path) -> None:
         )
 
 
-def _write_version(path: Path) -> None:
+def _write_version(path: Path, version: int = FORMAT_VERSION) -> None:
     # Written aside and renamed: another service that starts at the same time sees the whole file or none.
     arriving = path / f".{VERSION_FILE}.{os.urandom(8).hex()}"
     with arriving.open("w") as file:
-        file.write(f"{FORMAT_VERSION}\n")
+        file.write(f"{version}\n")
         file.flush()
         os.fsync(file.fileno())
     arriving.rename(path / VERSION_FILE)
