@@ -1,0 +1,108 @@
+"""Kafka in tests: a plugin of pytest, and the same for scripts and notebooks.
+
+    def test_orders(kafka):
+        topic = kafka.create_topic()
+        place_order(kafka.bootstrap_servers, topic)
+        assert [record.value for record in kafka.records(topic)] == [b"nail"]
+
+    with barnabas.testing.platform() as p:
+        print(p.bootstrap_servers, p.schema_registry_url, p.rest_url, p.connect_url, p.sql_url)
+
+Everything is real: sockets, files, the services as they run in production. One broker serves a whole run of pytest; each test has topics of
+its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+# The plugin is loaded in every run of pytest where Barnabas is installed; all else waits until a test asks for it.
+if TYPE_CHECKING:
+    from barnabas.embedded.broker import EmbeddedBroker
+    from barnabas.embedded.platform import EmbeddedPlatform
+
+__all__ = ["broker", "platform"]
+
+
+def broker(settings: Mapping[str, str] | None = None, folder: Path | None = None) -> EmbeddedBroker:
+    """A broker in this process, ready when this returns: `with barnabas.testing.broker() as kafka:`."""
+    from barnabas.embedded.broker import EmbeddedBroker
+
+    return EmbeddedBroker(settings, folder)
+
+
+def platform(
+    services: Sequence[str] = ("broker", "registry", "rest", "connect", "sql"),
+    settings: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    bootstrap_servers: str | None = None,
+) -> EmbeddedPlatform:
+    """Services as processes of their own at free ports, ready when this returns: `with barnabas.testing.platform() as p:`."""
+    from barnabas.embedded.platform import EmbeddedPlatform
+
+    return EmbeddedPlatform(services, settings, folder, bootstrap_servers)
+
+
+@pytest.fixture(scope="session")
+def kafka_broker() -> Iterator[EmbeddedBroker]:
+    """The broker of this run of pytest, for fixtures that live longer than a test."""
+    with broker() as running:
+        yield running
+
+
+@pytest.fixture
+def kafka(kafka_broker: EmbeddedBroker) -> Iterator[EmbeddedBroker]:
+    """The broker of this run. Topics that the test makes go with it, and so do its faults, but for time that it has put forward."""
+    before = set(kafka_broker.topics())
+    yield kafka_broker
+    kafka_broker.faults.clear()
+    for topic in set(kafka_broker.topics()) - before:
+        if not topic.startswith("_"):  # those of services, which outlive the test
+            kafka_broker.delete_topic(topic)
+
+
+@pytest.fixture(scope="session")
+def schema_registry(kafka_broker: EmbeddedBroker) -> Iterator[str]:
+    """The URL of a Schema Registry on the broker of this run."""
+    with _service("registry", kafka_broker) as running:
+        yield running.schema_registry_url
+
+
+@pytest.fixture(scope="session")
+def rest_proxy(kafka_broker: EmbeddedBroker, schema_registry: str) -> Iterator[str]:
+    """The URL of a REST proxy on the broker and the registry of this run."""
+    with _service("rest", kafka_broker, schema_registry) as running:
+        yield running.rest_url
+
+
+@pytest.fixture(scope="session")
+def connect(kafka_broker: EmbeddedBroker, schema_registry: str) -> Iterator[str]:
+    """The URL of a worker of connectors on the broker and the registry of this run."""
+    with _service("connect", kafka_broker, schema_registry) as running:
+        yield running.connect_url
+
+
+@pytest.fixture(scope="session")
+def streams_sql(kafka_broker: EmbeddedBroker, schema_registry: str) -> Iterator[str]:
+    """The URL of a SQL server on the broker and the registry of this run. Spark starts with the first query that needs it."""
+    with _service("sql", kafka_broker, schema_registry) as running:
+        yield running.sql_url
+
+
+def _service(name: str, kafka: EmbeddedBroker, registry_url: str | None = None) -> EmbeddedPlatform:
+    from barnabas.embedded.platform import MissingPackages
+    from barnabas.service_commands import own
+    from barnabas.services import SERVICES
+
+    service = SERVICES[name]
+    settings = {}
+    if service.registry_setting is not None and registry_url is not None:
+        settings[own(service, service.registry_setting)] = registry_url
+    try:
+        return platform([name], settings, None, kafka.bootstrap_servers)
+    except MissingPackages as missing:
+        pytest.fail(f"this fixture cannot be had: {missing}", pytrace=False)

@@ -1,0 +1,106 @@
+"""The plugin of pytest, as a project that uses it sees it, and the example of such a project."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import indent
+
+import pytest
+
+from barnabas.testing import platform
+from tests.registry import ask
+
+RUN_DEADLINE_S = 110
+PAGE = Path(__file__).parents[2] / "docs" / "testing.md"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "order_desk"
+TESTS = """
+import json
+import urllib.request
+
+
+def test_topics_are_those_of_a_test(kafka):
+    assert kafka.topics() == []
+    kafka.create_topic("mine")
+    kafka.faults.fail_appends()
+
+
+def test_the_next_one_finds_nothing_of_it(kafka, schema_registry, rest_proxy):
+    assert "mine" not in kafka.topics()
+    topic = kafka.create_topic("orders")
+    body = json.dumps({"records": [{"value": {"item": "nail"}}]}).encode()
+    request = urllib.request.Request(
+        f"{rest_proxy}/topics/orders", body, {"Content-Type": "application/vnd.kafka.json.v2+json"}
+    )
+    urllib.request.urlopen(request).read()
+    assert [json.loads(record.value) for record in kafka.records(topic)] == [{"item": "nail"}]
+    assert json.load(urllib.request.urlopen(f"{schema_registry}/subjects")) == []
+"""
+MISSING = """
+import pytest
+import barnabas.services
+
+
+@pytest.fixture(autouse=True, scope="session")
+def nothing_installed():
+    patch = pytest.MonkeyPatch()
+    patch.setattr(barnabas.services.Service, "missing_packages", lambda self: ["granian"])
+    yield
+    patch.undo()
+
+
+def test_it(schema_registry):
+    pass
+"""
+
+
+def run_pytest(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """As somebody else's project does, who has nothing of our own settings."""
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(EXAMPLE.parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=RUN_DEADLINE_S,
+        check=False,
+    )
+
+
+def test_fixtures_of_a_project(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "test_orders.py").write_text(TESTS)
+    # What the page shows: a test, and programs, each of which becomes one.
+    first, *programs = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(programs) == 2
+    (tmp_path / "test_page.py").write_text(first)
+    for number, program in enumerate(programs):
+        (tmp_path / f"test_program_{number}.py").write_text(f"def test_it():\n{indent(program, '    ')}")
+    ended = run_pytest(tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "5 passed" in ended.stdout
+
+
+def test_a_fixture_whose_extra_is_missing_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "test_missing.py").write_text(MISSING)
+    ended = run_pytest(tmp_path)
+    assert ended.returncode == 1
+    assert "the Schema Registry needs granian: pip install 'barnabas[registry]'" in ended.stdout
+
+
+def test_the_example_project() -> None:
+    ended = run_pytest(EXAMPLE)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_a_platform_of_some_services() -> None:
+    with platform(["broker", "registry"]) as running:
+        assert ask(running.schema_registry_url, "GET", "/subjects").body == []
+        assert running.bootstrap_servers.startswith("127.0.0.1:")
+        with pytest.raises(LookupError, match="has no rest; it has broker, registry"):
+            _ = running.rest_url
+        assert "registry" in running.log
