@@ -1,0 +1,115 @@
+"""What an apply would change, shown as a difference."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final, TextIO
+
+from barnabas.cli import terminal
+from barnabas.cli.output import printable
+
+TOPIC: Final = "topic"
+SCHEMA: Final = "schema"
+CONNECTOR: Final = "connector"
+SQL: Final = "sql"
+
+
+class Action(Enum):
+    """The sign that stands before it, and its name in JSON."""
+
+    CREATE = "+"
+    CHANGE = "~"
+    DELETE = "-"
+    KEEP = "="
+    REFUSE = "!"
+
+
+_STYLES: Final = {
+    Action.CREATE: terminal.GREEN, Action.CHANGE: terminal.YELLOW, Action.DELETE: terminal.RED, Action.KEEP: terminal.DIM,
+    Action.REFUSE: terminal.RED,
+}  # fmt: skip
+_WORDS: Final = {
+    Action.CREATE: "to create", Action.CHANGE: "to change", Action.DELETE: "to delete", Action.KEEP: "unchanged",
+    Action.REFUSE: "not possible",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One thing that becomes another; None is nothing, or what the service chooses."""
+
+    name: str
+    old: str | None
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`key` is what the record of what was made knows it by, and `fingerprint` is kept there, too, where there is one. `work` does it; `lines` are a difference of texts, `note` is a reason."""
+
+    kind: str
+    name: str
+    action: Action
+    members: tuple[Member, ...] = ()
+    lines: tuple[str, ...] = ()
+    note: str = ""
+    work: Callable[[], None] | None = field(default=None, compare=False)
+    key: str = ""
+    fingerprint: str = ""
+
+    @property
+    def owned_as(self) -> str:
+        return self.key or self.name
+
+    def to_json(self) -> dict[str, Any]:
+        shown: dict[str, Any] = {"kind": self.kind, "name": self.name, "action": self.action.name.lower()}
+        if self.members:
+            shown["members"] = [{"name": each.name, "old": each.old, "new": each.new} for each in self.members]
+        if self.lines:
+            shown["diff"] = list(self.lines)
+        if self.note:
+            shown["note"] = self.note
+        return shown
+
+
+def refused(kind: str, name: str, reason: str, members: Sequence[Member] = ()) -> Change:
+    return Change(kind, name, Action.REFUSE, tuple(members), note=reason)
+
+
+def counts(changes: Iterable[Change]) -> dict[Action, int]:
+    found = dict.fromkeys(Action, 0)
+    for change in changes:
+        found[change.action] += 1
+    return found
+
+
+def show(out: TextIO, changes: Sequence[Change]) -> None:
+    for change in changes:
+        _line(out, change.action, "", f"{change.action.value} {change.kind} {printable(change.name)}")
+        for member in change.members:
+            old, new = _value(member.old), _value(member.new)
+            text = f"{member.name}: {new}" if change.action is Action.CREATE else f"{member.name}: {old} → {new}"
+            _line(out, change.action, "    ", printable(text))
+        for line in change.lines:
+            _line(out, {"+": Action.CREATE, "-": Action.DELETE}.get(line[:1], Action.KEEP), "    ", line)
+        for text in change.note.splitlines():
+            out.write(f"    {printable(text.expandtabs())}\n")
+    found = counts(changes)
+    told = [f"{count} {_WORDS[action]}" for action, count in found.items() if count]
+    out.write(f"{', '.join(told) or 'The file asks for nothing'}.\n")
+
+
+def _line(out: TextIO, action: Action, indent: str, text: str) -> None:
+    out.write(indent + (terminal.painted(text, _STYLES[action]) if terminal.colours_here(out) else text) + "\n")
+
+
+def _value(text: str | None) -> str:
+    return "(default)" if text is None else text or "''"
+
+
+def tell(text: str) -> None:
+    """Progress goes beside the answer, so that JSON stays whole."""
+    print(text, file=sys.stderr, flush=True)
