@@ -10,6 +10,8 @@ from threading import Event, Thread
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 SAMPLE_INTERVAL_SECONDS = 0.05
+# Which processes count, given the first of them.
+Members = Callable[[int], list[int]]
 
 
 def family(pid: int) -> list[int]:
@@ -24,22 +26,34 @@ def family(pid: int) -> list[int]:
     return found
 
 
-def cpu_seconds(pid: int) -> float:
+def without_java(pid: int) -> list[int]:
+    """The same without Java's virtual machines."""
+    return [member for member in family(pid) if _command(member) != "java"]
+
+
+def cpu_seconds(pid: int, members: Members = family) -> float:
     """User and system time of the family, ended and reaped children included."""
     ticks = 0
-    for member in family(pid):
+    for member in members(pid):
         fields = _stat(member)
         ticks += sum(map(int, fields[11:15]))
     return ticks / TICKS_PER_SECOND
 
 
-def resident_bytes(pid: int) -> int:
-    return sum(int(fields[21]) * PAGE_BYTES for fields in map(_stat, family(pid)))
+def resident_bytes(pid: int, members: Members = family) -> int:
+    return sum(int(fields[21]) * PAGE_BYTES for fields in map(_stat, members(pid)))
 
 
-def proportional_bytes(pid: int) -> int:
+def proportional_bytes(pid: int, members: Members = family) -> int:
     """Resident memory in which a page that several processes share counts once: the fair sum where a family was forked."""
-    return sum(map(_proportional, family(pid)))
+    return sum(map(_proportional, members(pid)))
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
 
 
 def _proportional(pid: int) -> int:

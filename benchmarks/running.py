@@ -21,6 +21,8 @@ OUTPUT_TAIL_CHARACTERS = 1_000
 # Below the range from which the kernel takes ports for outgoing connections: a probe of a port that nobody has bound could
 # otherwise connect to itself.
 PORTS = range(20_000, 30_000)
+# Where it is set, a start would compile every module again, which no installation does.
+NOT_AT_USERS = "PYTHONDONTWRITEBYTECODE"
 
 
 def free_port() -> int:
@@ -87,7 +89,8 @@ class Launch:
 
     def start(self, answers: Callable[[], bool]) -> Running:
         """Returns when it answers, with the time that this took."""
-        environment = {**os.environ, **self.environment} if self.environment else None
+        environment = {**os.environ, **(self.environment or {})}
+        environment.pop(NOT_AT_USERS, None)
         with self.output.open("ab") as output:
             begin = time.monotonic()
             process = subprocess.Popen(

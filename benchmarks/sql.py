@@ -27,7 +27,7 @@ from benchmarks.comparison import FAILURES, Comparison
 from benchmarks.program import run, usual_options
 from benchmarks.registries import PeerMissing
 from benchmarks.sql_engines import Deployment, Engine, EngineName, OurDeployment, OurEngine
-from benchmarks.sql_rows import ROWS, FlowRow, LifeRow, Row, ViewRow
+from benchmarks.sql_rows import ROWS, FlowRow, LifeRow, LocalRow, Row, ViewRow
 from benchmarks.sql_stage import FULL, QUICK, Stage
 from benchmarks.sql_views import Views
 from benchmarks.turns import say, turns
@@ -73,6 +73,12 @@ class Run:
                 for _, each in turns([deployment], self._repeat):
                     self._comparison.record(row, each, partial(row.measure, views))
 
+    def local(self, rows: Sequence[LocalRow]) -> None:
+        engine = OurEngine()
+        for row in rows:
+            for _ in range(self._repeat):
+                self._comparison.record(row, engine, partial(row.measure, self._stage.scale.local_rows))
+
     def _warm_up(self, row: FlowRow, deployment: Deployment) -> None:
         if row.warm_up is None:
             return
@@ -114,6 +120,8 @@ def compare(options: argparse.Namespace, rows: Sequence[Row], folder: Path) -> C
                 measuring.life(row)
         if (view_rows := [row for row in rows if isinstance(row, ViewRow)]) and options.only != "flink":
             measuring.views(view_rows)
+        if options.only != "flink":
+            measuring.local([row for row in rows if isinstance(row, LocalRow)])
     return found
 
 

@@ -161,7 +161,7 @@ class OurDeployment(Deployment):
 
     def _answers(self) -> bool:
         try:
-            with urllib.request.urlopen(f"http://{HOST}:{self.port}/info", timeout=1) as answer:
+            with urllib.request.urlopen(f"http://{HOST}:{self.port}/chc/ready", timeout=1) as answer:
                 return bool(answer.status == 200)
         except OSError:
             return False

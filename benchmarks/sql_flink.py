@@ -150,7 +150,8 @@ class _Shell:
         settings = {"execution.target": "remote", "rest.address": HOST, "rest.port": port}
         with output.open("ab") as errors:
             self.process = subprocess.Popen(
-                [str(python), str(SHELL), address, json.dumps(settings)],
+                # -P: modules beside the shell must not stand before those of Python.
+                [str(python), "-P", str(SHELL), address, json.dumps(settings)],
                 env={**os.environ, **environment},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

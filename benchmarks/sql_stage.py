@@ -54,11 +54,13 @@ class Scale:
     latency_seconds: float
     idle_seconds: float
     view_rows: int
+    many_keys: int
     pull_seconds: float
+    local_rows: int
 
 
-FULL = Scale(5_000_000, 1_000_000, 1_000_000, 20, 20, 1_000_000, 6)
-QUICK = Scale(600_000, 300_000, 100_000, 8, 10, 200_000, 2)
+FULL = Scale(5_000_000, 1_000_000, 1_000_000, 10, 15, 1_000_000, 10_000_000, 5, 500_000)
+QUICK = Scale(600_000, 300_000, 100_000, 8, 10, 200_000, 1_000_000, 2, 100_000)
 
 
 class Stage:

@@ -20,6 +20,7 @@ from benchmarks.turns import say
 from benchmarks.wrk import NUMBER, Request
 
 KEYS = 100_000
+FEW_KEYS = 10_000
 MANY_CONNECTIONS = 32
 PROBE_SECONDS = 0.02
 LIMIT_SECONDS = 300
@@ -62,10 +63,42 @@ class Views:
             time.sleep(PROBE_SECONDS)
         return "pulled"
 
+    @cached_property
+    def _few_keys(self) -> str:
+        return self._filled("few_keys", FEW_KEYS)
+
+    @cached_property
+    def _many_keys(self) -> str:
+        return self._filled("many_keys", self._stage.scale.many_keys)
+
+    def _filled(self, name: str, keys: int) -> str:
+        """A table with a row for each key."""
+        topic = self._stage.topic(f"view-{name}")
+        say(f"writing {keys:,} keys to {topic.name}")
+        write_customers(self._stage.broker.port, topic.name, keys, int(time.time() * 1_000) - 2 * DAY_MS, keys)
+        self._make(name, topic.name)
+        while not all(self._has(name, f"end-{part}") for part in range(PARTS)):
+            time.sleep(PROBE_SECONDS)
+        return name
+
+    def pull_many_keys(self) -> Figures:
+        """Look-ups all over a large view, and the same in a small one just before."""
+        few = self._pulled(self._few_keys, 1, FEW_KEYS)
+        many = self._pulled(self._many_keys, 1, self._stage.scale.many_keys)
+        return {
+            "p50_ms": many["p50_ms"],
+            "p99_ms": many["p99_ms"],
+            "cpu_us": many["cpu_us"],
+            "cpu_times": many["cpu_us"] / few["cpu_us"],
+        }
+
     def pull(self, connections: int) -> Figures:
         """Look-ups of one key each, never the same twice in a row."""
-        statement = f"SELECT * FROM {self._table} WHERE customer = 'c{NUMBER}';"
-        script = wrk.numbered(Request("/query-stream", json.dumps({"sql": statement})), JSON_TYPE)
+        return self._pulled(self._table, connections, KEYS)
+
+    def _pulled(self, table: str, connections: int, keys: int) -> Figures:
+        statement = f"SELECT * FROM {table} WHERE customer = 'c{NUMBER}';"
+        script = wrk.numbered(Request("/query-stream", json.dumps({"sql": statement})), JSON_TYPE, below=keys)
         used = self._deployment.cpu_seconds()
         figures = wrk.run(self._deployment.port, script, connections, self._stage.scale.pull_seconds)
         used = max(self._deployment.cpu_seconds() - used, 0.01)

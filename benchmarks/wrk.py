@@ -19,6 +19,8 @@ from deploy import debian
 PROGRAM = "wrk"
 # What a numbered request puts its number for.
 NUMBER = "NUMBER"
+# A prime, so that it has no factor with the numbers of keys that there are.
+STRIDE = 999_983
 ANSWER_LIMIT_SECONDS = 30
 COUNTED_LIMIT_SECONDS = 1_200
 DONE = "done"
@@ -56,14 +58,16 @@ def in_turn(requests: Sequence[Request], content_type: str) -> str:
     )
 
 
-def numbered(request: Request, content_type: str, count: int | None = None) -> str:
-    """A script that puts 1, 2, 3 and so on in for NUMBER. It says when `count` requests are answered and repeats the last one then."""
+def numbered(request: Request, content_type: str, count: int | None = None, below: int | None = None) -> str:
+    """A script that puts 1, 2, 3 and so on in for NUMBER. It says when `count` requests are answered and repeats the last one then.
+    With `below`, it puts in numbers below that instead, each far from the one before."""
+    word = "number" if below is None else f"number * {STRIDE} % {below}"
     # wrk begins with a request that it looks at and does not send: that one has the number 0.
     script = (
         f"{_headers(content_type)}local path, body, number = {_quoted(request.path)}, {_quoted(request.body)}, -1\n"
         "function request()\n"
         f"  if number < {count or 'math.huge'} then number = number + 1 end\n"
-        '  local word = string.format("%d", number)\n'
+        f'  local word = string.format("%d", {word})\n'
         f'  return wrk.format("POST", (path:gsub("{NUMBER}", word)), nil, (body:gsub("{NUMBER}", word)))\n'
         "end\n"
     )

@@ -1,10 +1,17 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
-from benchmarks.processes import PeakMemory, cpu_seconds, family, proportional_bytes, resident_bytes
+import pytest
+
+from benchmarks.processes import PeakMemory, cpu_seconds, family, proportional_bytes, resident_bytes, without_java
+from benchmarks.running import Launch
+from tests.waiting import wait_for
 
 CHILD = "import sys; print('up', flush=True); sys.stdin.read()"
 GONE_PID = 2**22 + 1  # above the highest that Linux gives out
@@ -41,3 +48,24 @@ def test_the_peak_is_the_highest_sample() -> None:
         while memory.peak_bytes < 30:
             pass
     assert memory.peak_bytes == 30
+
+
+def test_java_is_left_out(tmp_path: Path) -> None:
+    sleep = shutil.which("sleep")
+    assert sleep is not None
+    (tmp_path / "java").symlink_to(sleep)
+    with subprocess.Popen([tmp_path / "java", "60"]) as child:
+        wait_for(lambda: child.pid not in without_java(os.getpid()), "the child bears its name")
+        assert child.pid in family(os.getpid())
+        assert os.getpid() in without_java(os.getpid())
+        child.kill()
+
+
+def test_a_server_keeps_its_bytecode_as_at_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    output = tmp_path / "output"
+    command = [sys.executable, "-c", "import sys; print(sys.dont_write_bytecode, flush=True); input()"]
+    launch = Launch("a server", ["sh", "-c", f"sleep 60 | {shlex.join(command)}"], 0, output)
+    running = launch.start(lambda: output.read_text().endswith("\n"))
+    running.kill()
+    assert output.read_text() == "False\n"
