@@ -21,6 +21,7 @@ from core_broker.configs.log import log_directory
 from core_broker.configs.relations import completed
 from core_broker.context import Listener
 from core_broker.coordinators.groups.coordinator import GroupCoordinator
+from core_broker.coordinators.timers import LoopTimers, SteadyTimers
 from core_broker.coordinators.transactions.coordinator import TransactionCoordinator
 from core_broker.fetch_sessions import FetchSessions
 from core_broker.log.checkpoints import TopicPartition
@@ -81,11 +82,14 @@ class Broker:
         *,
         disk: Disk | None = None,
         clock_ms: Callable[[], int] = system_clock_ms,
+        timers: SteadyTimers | None = None,
     ) -> None:
+        """`disk`, `clock_ms` (the time of day) and `timers` (of the coordinators) are those of the system unless others are given."""
         settings = completed(settings)
         self.settings = settings
         self.loop = loop
         self.clock_ms = clock_ms
+        self.timers = timers or LoopTimers(loop)
         self.node_id = settings.integer("node.id")
         self.rack = settings.text_or_none("broker.rack")
         self.authorizer: Authorizer = AllowAll()
@@ -203,7 +207,7 @@ class Broker:
         self._take_dynamic_settings()
         self._take_quotas()
         self.topics.follow(self.metadata.image)
-        self.transactions = TransactionCoordinator(self)
+        self.transactions = TransactionCoordinator(self, self.timers)
         self._settle_folders()
         self.groups = GroupCoordinator(self)
         self.groups.start()

@@ -12,9 +12,11 @@ TRACE_CHARACTERS_MAX: Final = 20_000
 
 
 def trace_of(error: BaseException, secrets: Iterable[str] = ()) -> str:
-    causes = "\nCaused by: ".join(_sentence(each) for each in _chain(error))
-    text = f"{causes}\n\n{''.join(traceback.format_exception(error)).rstrip()}"
-    text = hidden(text, secrets)
+    chain = list(_chain(error))
+    causes = "\nCaused by: ".join(_sentence(each) for each in chain)
+    # What each cause says stands above: where each came up is all that is left to tell.
+    places = [_place(each) for each in chain if each.__traceback__ is not None]
+    text = hidden("\n\n".join([causes, *places]), secrets)
     return text if len(text) <= TRACE_CHARACTERS_MAX else f"{text[:TRACE_CHARACTERS_MAX]} …"
 
 
@@ -30,6 +32,11 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(current))
         yield current
         current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+
+
+def _place(error: BaseException) -> str:
+    frames = "".join(traceback.format_tb(error.__traceback__)).rstrip()
+    return f"Where {class_name(error)} came up (most recent call last):\n{frames}"
 
 
 def _sentence(error: BaseException) -> str:

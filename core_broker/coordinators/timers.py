@@ -16,13 +16,21 @@ class Timers(Protocol):
         """Calls back once, from the event loop, unless the timer is cancelled first."""
 
 
+class SteadyTimers(Timers, Protocol):
+    def now_ms(self) -> int:
+        """The time by which they ring, which never jumps."""
+
+
 class LoopTimers:
-    """Timers of an event loop."""
+    """Timers of an event loop, by its own time."""
 
     __slots__ = ("_loop",)
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
+
+    def now_ms(self) -> int:
+        return int(self._loop.time() * 1000)
 
     def after(self, delay_ms: int, callback: Callable[[], None]) -> Timer:
         return self._loop.call_later(delay_ms / 1000, callback)

@@ -36,7 +36,17 @@ class Admin:
 
     async def probe(self) -> None:
         """KafkaFailure when no broker answers soon."""
-        await self._answer_to(lambda client: client.describe_cluster(request_timeout=PROBE_TIMEOUT_S))
+        try:
+            await self._answer_to(lambda client: client.describe_cluster(request_timeout=PROBE_TIMEOUT_S))
+        except KafkaFailure:
+            await self._learn_cluster()
+
+    async def _learn_cluster(self) -> None:
+        """librdkafka asks the controller that it knows of, also when that has gone; any broker can tell it of the new one."""
+        try:
+            await asyncio.to_thread(self.client.list_topics, None, PROBE_TIMEOUT_S)
+        except KafkaException as problem:
+            raise KafkaFailure.of_exception(problem) from None
 
     async def one(self, ask: Callable[[AdminClient], Future[ResultT]]) -> ResultT:
         """The answer to a call that has one: `await admin.one(lambda client: client.describe_cluster())`. KafkaFailure when it fails."""

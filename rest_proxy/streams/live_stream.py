@@ -172,10 +172,10 @@ class LiveStream(StreamAnswer):
     async def _recover(self, failure: KafkaFailure) -> None:
         """Waits for a cluster that is not there, and passes over what has been deleted; else the failure is the end."""
         self._leave()
-        if failure.name in _PASSING:
-            await asyncio.sleep(RETRY_S)
-        elif failure.name in _GONE:
+        if failure.name in _GONE:
             await self._move_to_what_is_there(failure)
+        elif failure.name in _PASSING or failure.retriable:
+            await asyncio.sleep(RETRY_S)
         else:
             raise failure
 

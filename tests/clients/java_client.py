@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.clients.records import CLIENT_LIMIT_BYTES, Headers, Read, Record
+from tests.provision import kafka_classes
 
 TOOL_DEADLINE_S = 60
 STOP_DEADLINE_S = 20
@@ -33,7 +34,7 @@ class JavaTools:
         return done.stdout
 
     def attempt(self, main_class: str, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
-        command = [str(self.java), *QUICK_START, "-cp", f"{self.jars}/*", main_class, *arguments]
+        command = self._command(main_class, arguments)
         return subprocess.run(
             command,
             input=text,
@@ -44,10 +45,14 @@ class JavaTools:
             check=False,
         )
 
+    def _command(self, main_class: str, arguments: Sequence[str]) -> list[str]:
+        classes = kafka_classes.options(self.java, self.jars)
+        return [str(self.java), *QUICK_START, *classes, "-cp", f"{self.jars}/*", main_class, *arguments]
+
     @contextmanager
     def running(self, main_class: str, *arguments: str, log: Path) -> Iterator[None]:
         """A program that runs until the block ends. It must not end before; what it says goes to `log`."""
-        command = [str(self.java), *QUICK_START, "-cp", f"{self.jars}/*", main_class, *arguments]
+        command = self._command(main_class, arguments)
         with log.open("wb") as output:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         try:

@@ -29,24 +29,26 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 from barnabas.kernel.kafka_log.failures import StoreFailure
 
 TIMEOUT_S: Final = 30.0
-VISIBLE_TIMEOUT_S: Final = 30.0
+VISIBLE_TIMEOUT_S: Final = 10.0
 """How long a new topic may take to be known to every broker."""
 VISIBLE_POLL_S: Final = 0.05
 LEADER_TIMEOUT_S: Final = 10.0
+KNOWN_TIMEOUT_S: Final = 3.0
+"""A topic that one broker has made is known to the others a moment later."""
 LEADER_POLL_S: Final = 0.1
 """A partition that was just made, or whose broker has just gone, most often has a leader within a second."""
 
 _LATEST: Final[OffsetSpec] = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
-_OUT_OF_DATE: Final = frozenset(
-    {
-        KafkaError._NOENT,
-        KafkaError.FENCED_LEADER_EPOCH,
-        KafkaError.UNKNOWN_LEADER_EPOCH,
-        KafkaError.LEADER_NOT_AVAILABLE,
-        KafkaError.NOT_LEADER_FOR_PARTITION,
-    }
-)
+_PATIENCE_S: Final = {
+    KafkaError._NOENT: LEADER_TIMEOUT_S,
+    KafkaError.FENCED_LEADER_EPOCH: LEADER_TIMEOUT_S,
+    KafkaError.UNKNOWN_LEADER_EPOCH: LEADER_TIMEOUT_S,
+    KafkaError.LEADER_NOT_AVAILABLE: LEADER_TIMEOUT_S,
+    KafkaError.NOT_LEADER_FOR_PARTITION: LEADER_TIMEOUT_S,
+    KafkaError.UNKNOWN_TOPIC_OR_PART: KNOWN_TIMEOUT_S,
+}
+"""How long an error may be one that passes."""
 
 ResultT = TypeVar("ResultT")
 
@@ -94,6 +96,7 @@ class Admin:
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._settings = dict(settings)
         self._client = AdminClient(self._settings)
+        self._made_s: dict[str, float] = {}
 
     async def cluster(self, timeout_s: float = TIMEOUT_S) -> Cluster:
         described = await _answer(self._client.describe_cluster(request_timeout=timeout_s))
@@ -113,14 +116,9 @@ class Admin:
         except KafkaRefusal as refusal:
             if refusal.code != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise
-        try:
-            async with asyncio.timeout(VISIBLE_TIMEOUT_S):
-                while await self.layout(shape.name) is None:  # noqa: ASYNC110 - only Kafka knows when
-                    await asyncio.sleep(VISIBLE_POLL_S)
-        except TimeoutError:
-            raise StoreFailure(
-                f"topic {shape.name} was created and is not there after {VISIBLE_TIMEOUT_S:g} s"
-            ) from None
+        self._made_s[shape.name] = time.monotonic()
+        if await self.layout(shape.name) is None:
+            raise StoreFailure(f"topic {shape.name} was created and is not there after {VISIBLE_TIMEOUT_S:g} s")
 
     async def topics(self) -> dict[str, TopicLayout]:
         """All topics that there are, internal ones too."""
@@ -131,7 +129,14 @@ class Admin:
         }
 
     async def layout(self, topic: str) -> TopicLayout | None:
-        """None when there is no such topic."""
+        """None when there is no such topic. One that was made a moment ago is not known to every broker of a cluster, and is waited for."""
+        found = await self._layout(topic)
+        while found is None and time.monotonic() < self._made_s.get(topic, -VISIBLE_TIMEOUT_S) + VISIBLE_TIMEOUT_S:
+            await asyncio.sleep(VISIBLE_POLL_S)
+            found = await self._layout(topic)
+        return found
+
+    async def _layout(self, topic: str) -> TopicLayout | None:
         (asked,) = self._client.describe_topics(TopicCollection([topic]), request_timeout=TIMEOUT_S).values()
         try:
             described = await _answer(asked)
@@ -144,6 +149,7 @@ class Admin:
 
     async def delete_topic(self, topic: str) -> None:
         """One that is not there need not be deleted."""
+        self._made_s.pop(topic, None)
         (asked,) = self._client.delete_topics([topic], request_timeout=TIMEOUT_S).values()
         try:
             await _answer(asked)
@@ -159,13 +165,15 @@ class Admin:
     async def ends(
         self, topic: str, partitions: Sequence[int], isolation: IsolationLevel = IsolationLevel.READ_COMMITTED
     ) -> Mapping[int, int]:
-        """The offsets behind the last record of each partition, as far as it is committed. Leaders are waited for."""
-        deadline_s = time.monotonic() + LEADER_TIMEOUT_S
+        """The offsets behind the last record of each partition, as far as it is committed. Leaders are waited for, and for a moment
+        brokers that have not heard of a new topic yet."""
+        began_s = time.monotonic()
         while True:
             try:
                 return await self._ask_ends(topic, partitions, isolation)
             except KafkaRefusal as refusal:
-                if refusal.code not in _OUT_OF_DATE or time.monotonic() >= deadline_s:
+                limit_s = _PATIENCE_S.get(refusal.code)
+                if limit_s is None or time.monotonic() - began_s >= limit_s:
                     raise
             await asyncio.sleep(LEADER_POLL_S)
             # librdkafka goes on asking with what it knew before the partition had a leader, or another one; a new client asks first.

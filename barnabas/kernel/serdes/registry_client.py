@@ -53,6 +53,11 @@ class RegistryClient:
         answer = self._call("GET", f"/schemas/ids/{key}")
         return uuid.UUID(answer["guid"])
 
+    def subjects_of(self, schema_id: int) -> list[str]:
+        """Those that have the schema of an id."""
+        found: list[str] = self._call("GET", f"/schemas/ids/{schema_id}/subjects")
+        return found
+
     def subjects(self) -> list[str]:
         found: list[str] = self._call("GET", "/subjects")
         return found

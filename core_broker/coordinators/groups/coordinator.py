@@ -15,7 +15,7 @@ from core_broker.coordinators.groups.shard_state import GroupShardState
 from core_broker.coordinators.groups.surroundings import Surroundings
 from core_broker.coordinators.internal_topic import InternalTopic
 from core_broker.coordinators.shard import Schema, Shard
-from core_broker.coordinators.timers import LoopTimers, Timer
+from core_broker.coordinators.timers import Timer
 from core_broker.metadata.image import ClusterImage
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ class GroupCoordinator:
     def __init__(self, broker: Broker) -> None:
         settings = broker.settings
         self._broker = broker
-        self.timers = LoopTimers(broker.loop)
+        self.timers = broker.timers
         self.settings = GroupSettings.of(settings)
-        self._surroundings = Surroundings(self.settings, self.timers, broker.clock_ms, self._now_ms, _new_uuid)
+        self._surroundings = Surroundings(self.settings, self.timers, broker.clock_ms, self.timers.now_ms, _new_uuid)
         self.consumers = ConsumerCluster(broker)
         self._expiry_interval_ms = settings.integer("offsets.retention.check.interval.ms")
         self._expiry: Timer | None = None
@@ -57,9 +57,6 @@ class GroupCoordinator:
         state = GroupShardState(shard, self._surroundings)
         state.serve_consumers(self.consumers)
         return state
-
-    def _now_ms(self) -> int:
-        return int(self._broker.loop.time() * 1000)
 
     def start(self) -> None:
         self.topic.follow()

@@ -13,7 +13,7 @@ from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.records.transaction_state import KEYS, VALUES
 from core_broker.coordinators.internal_topic import InternalTopic
 from core_broker.coordinators.shard import Schema, Shard, Then
-from core_broker.coordinators.timers import LoopTimers, Timer, Timers
+from core_broker.coordinators.timers import Timer, Timers
 from core_broker.coordinators.transactions.decisions import Admission, End, addition, check_membership, ending
 from core_broker.coordinators.transactions.markers import Ending, EndMarker, Markers
 from core_broker.coordinators.transactions.orphans import Orphans
@@ -42,10 +42,10 @@ Ended = Callable[[KafkaError | None, Transaction | None], None]
 class TransactionCoordinator:
     """Owned by the event loop."""
 
-    def __init__(self, broker: Broker, timers: Timers | None = None) -> None:
+    def __init__(self, broker: Broker, timers: Timers) -> None:
         settings = broker.settings
         self.settings = TransactionSettings.of(settings)
-        self.timers = timers or LoopTimers(broker.loop)
+        self.timers = timers
         self.topic: InternalTopic[TransactionShardState] = InternalTopic(
             broker,
             TRANSACTIONS_TOPIC,

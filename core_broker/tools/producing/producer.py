@@ -16,10 +16,11 @@ from typing import Any, Final
 
 from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
+from barnabas.wire.key_partitions import partition_of_key
 from core_broker.tools.consuming.assignors import TopicPartition
 from core_broker.tools.consuming.cluster_view import NO_LEADER, ClusterView
 from core_broker.tools.consuming.group_membership import Place
-from core_broker.tools.producing.partitioner import StickyPartition, partition_of_key
+from core_broker.tools.producing.partitioner import StickyPartition
 from core_broker.tools.producing.producer_batch import (
     Delivered,
     Delivery,

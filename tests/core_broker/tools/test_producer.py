@@ -11,6 +11,7 @@ import pytest
 from barnabas.wire.batch import parse_header
 from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
+from barnabas.wire.key_partitions import murmur2, partition_of_key
 from barnabas.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from barnabas.wire.messages.metadata import (
     MetadataRequest,
@@ -28,7 +29,7 @@ from barnabas.wire.messages.produce import (
 from core_broker.tools.consuming.assignors import TopicPartition
 from core_broker.tools.consuming.consumer import EARLIEST, Consumer
 from core_broker.tools.consuming.consumer_settings import ConsumerSettings
-from core_broker.tools.producing.partitioner import StickyPartition, murmur2, partition_of_key
+from core_broker.tools.producing.partitioner import StickyPartition
 from core_broker.tools.producing.producer import Producer, ProducerBatch, ProducerSettings
 from tests.wire.scripted_broker import ScriptedBroker
 
