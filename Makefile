@@ -4,13 +4,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # The programs among the modules of benchmarks/.
-BENCHMARKS := broker registry rest connect sql
+BENCHMARKS := platform broker registry rest connect sql
 
-.PHONY: help up test check lint types tidy spark provision bench clean
+# Where the environment forbids to write bytecode, each of the thousand processes that tests start would compile its modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help up test test-cluster check lint types tidy spark provision bench clean
 
 help:
 	@echo "make up      start the platform (data in ./barnabas-data; Ctrl-C stops it)"
 	@echo "make test    every check and every test"
+	@echo "make test-cluster   the demo on clusters of Apache Kafka and of Spark"
 	@echo "make check   lint, format, types and tidy rules only"
 	@echo "make bench   every benchmark, ours beside the peer"
 	@echo "make clean   remove what make built; data stays"
@@ -22,9 +26,13 @@ up: spark
 spark: $(VENV)/installed
 	$(BIN)/python -m deploy.spark
 
-# Three workers: much of the suite waits for other processes. A file stays with one of them, since its tests share what is started.
+# Five workers: much of the suite waits for other processes. A file stays with one of them, since its tests share what is started.
 test: lint types provision
-	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses 5 --dist loadfile --no-loadscope-reorder
+
+# The demo on three nodes of Apache Kafka, one of which is killed, and on a Spark cluster. `make test` has shorter tests of both.
+test-cluster: provision
+	$(BIN)/python -m pytest -m cluster tests/e2e
 
 check: lint types tidy
 

@@ -34,8 +34,8 @@ class Service:
 
     `folder_settings` name its data folder, the strongest first: when none is given, the first becomes the service's folder in the data
     directory. `chosen` are values that we prefer to the defaults of the catalogue, each with the reason, and `chosen_in_platform` those
-    for a service among the others of `barnabas up`. `image_prefix` begins the environment variables of the container image that it can replace. `packages` are what its extra installs. `broker_setting` and
-    `registry_setting` are told where the platform's own broker and registry listen.
+    for a service among the others of `barnabas up`. `image_prefix` begins the environment variables of the container image that it can replace. `packages` are what its extra installs. `broker_setting`,
+    `registry_setting` and `connect_setting` are told where the platform's own broker, registry and worker of connectors listen.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Service:
     packages: tuple[str, ...] = ()
     broker_setting: str | None = None
     registry_setting: str | None = None
+    connect_setting: str | None = None
 
     def catalogue(self) -> Catalogue[Setting]:
         """Return every setting of the service, with those that all services share."""
@@ -56,6 +57,10 @@ class Service:
 
     def own_catalogue(self) -> Catalogue[Setting]:
         return cast("Catalogue[Setting]", _load(self.catalogue_at))
+
+    def load(self) -> None:
+        """Import what it runs on, which takes most of the time of a start."""
+        _load(self.run_at)
 
     def run(self, settings: Settings, announce: Announce) -> int:
         return cast("Run", _load(self.run_at))(settings.over(self.own_catalogue()), announce)
@@ -212,6 +217,7 @@ SQL = Service(
     ),
     broker_setting="bootstrap.servers",
     registry_setting="ksql.schema.registry.url",
+    connect_setting="ksql.connect.url",
 )
 
 SERVICES: Mapping[str, Service] = {service.name: service for service in (BROKER, REGISTRY, REST, CONNECT, SQL)}

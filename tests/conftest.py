@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -31,6 +32,10 @@ BROKERS = ("ours", "kafka")
 TOPIC_NAME_CHARACTERS = 180
 LONG = ("e2e", "spark")
 """Folders whose tests start and kill whole services."""
+
+# As in the Makefile, for runs of pytest alone: modules are compiled once, not again by each worker and each process of a test.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # How long an example takes depends on what else the machine does.
 hypothesis.settings.register_profile("house", deadline=None)
@@ -189,7 +194,8 @@ def sql_service(
     barnabas: BarnabasBroker, registry: RegistryProcess, spark_jars: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SqlProcess]:
     """Our SQL server on our broker and our registry. Tests share it: each takes topics, streams and tables of its own."""
-    yield from _running(SqlProcess(tmp_path_factory.mktemp("sql"), barnabas.address, registry.url))
+    settings = {"sql.functions.modules": "math"}
+    yield from _running(SqlProcess(tmp_path_factory.mktemp("sql"), barnabas.address, registry.url, settings=settings))
 
 
 @pytest.fixture(scope="session")

@@ -6,10 +6,13 @@ from pathlib import Path
 
 from tests.broker import QUICK_GROUPS, BrokerProcess, answers
 from tests.ports import HOST, free_port
+from tests.provision import kafka_classes
 
 CLUSTER_ID = "QmFybmFiYXMtdGVzdHM0Mw"
 FORMAT_DEADLINE_S = 60
 HEAP = "-Xmx512M"
+# Tests are over before code is worth being compiled well.
+QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 # One node has no peers to replicate to, and few partitions of its own topics start quicker.
 SINGLE_NODE = {
     "process.roles": "broker,controller",
@@ -36,12 +39,19 @@ Configuration:
 class ApacheKafka(BrokerProcess):
     """A broker and controller in one process, on a port that it keeps over restarts."""
 
-    def __init__(self, home: Path, java: Path, jars: Path, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        java: Path,
+        jars: Path,
+        settings: Mapping[str, str] | None = None,
+        ports: tuple[int, int] | None = None,
+    ) -> None:
+        """`ports` are those of the broker and of the controller."""
         super().__init__(home)
         self._java = java
         self._jars = jars
-        self._port = free_port()
-        controller_port = free_port()
+        self._port, controller_port = ports or (free_port(), free_port())
         self._properties = {
             **SINGLE_NODE,
             "controller.quorum.voters": f"1@{HOST}:{controller_port}",
@@ -63,10 +73,10 @@ class ApacheKafka(BrokerProcess):
     def log_dir(self) -> Path:
         return self.home / "data"
 
-    def start(self) -> None:
+    def launch(self) -> None:
         if not self.log_dir.exists():
             self._format()
-        super().start()
+        super().launch()
 
     def command(self) -> list[str]:
         return self._run("kafka.Kafka", str(self.home / "server.properties"))
@@ -83,4 +93,5 @@ class ApacheKafka(BrokerProcess):
 
     def _run(self, main_class: str, *arguments: str) -> list[str]:
         logging = f"-Dlog4j2.configurationFile={self.home / 'log4j2.yaml'}"
-        return [str(self._java), HEAP, "-XX:+UseSerialGC", logging, "-cp", f"{self._jars}/*", main_class, *arguments]
+        options = (HEAP, *QUICK_START, *kafka_classes.options(self._java, self._jars), logging)
+        return [str(self._java), *options, "-cp", f"{self._jars}/*", main_class, *arguments]

@@ -19,3 +19,16 @@ def free_port() -> int:
                 continue
             return port
     raise OSError(f"no free port among {ATTEMPTS} tried between {PORTS.start} and {PORTS.stop}")
+
+
+def free_ports_in_a_row(count: int) -> int:
+    """The first of so many ports that follow each other."""
+    for first in random.sample(range(PORTS.start, PORTS.stop - count), ATTEMPTS):
+        try:
+            for port in range(first, first + count):
+                with socket.socket() as probe:
+                    probe.bind((HOST, port))
+        except OSError:
+            continue
+        return first
+    raise OSError(f"no {count} free ports in a row among {ATTEMPTS} tried")

@@ -60,9 +60,16 @@ class ServiceProcess(ABC):
         return self.home / f"stderr-{self._starts}.txt"
 
     def start(self) -> None:
+        self.launch()
+        self.await_start()
+
+    def launch(self) -> None:
+        """Start its process alone; others may have to be started before it can answer."""
         self._starts += 1
         with self.output.open("wb") as output, self.log.open("wb") as log:
             self._process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=output, stderr=log)
+
+    def await_start(self) -> None:
         wait_for(self._has_started, f"{type(self).__name__} to answer", START_DEADLINE_S)
 
     def stop(self) -> int:

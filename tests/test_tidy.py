@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,24 +11,28 @@ import pytest
 from tests.tidy import rules
 from tests.tidy.exemptions import EXEMPTIONS
 from tests.tidy.project import Project
-from tests.tidy.rules import FILE_LINES_MAX, FUNCTION_LINES_MAX, RULES, Rule
+from tests.tidy.rules import FILE_LINES_MAX, FUNCTION_LINES_MAX, RULES, Rule, Violation
 
 REASON_CHARACTERS_MIN = 20
 
+Violations = Callable[[Rule], tuple[Violation, ...]]
+
 
 @pytest.fixture(scope="module")
-def project() -> Project:
-    return Project(Path(__file__).parent.parent)
+def violations() -> Violations:
+    """What a rule finds in the project."""
+    project = Project(Path(__file__).parent.parent)
+    return cache(lambda rule: tuple(rule(project)))
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_the_project_keeps_the_rule(project: Project, rule: Rule) -> None:
-    found = [violation for violation in rule(project) if (rule.__name__, violation.path) not in EXEMPTIONS]
+def test_the_project_keeps_the_rule(violations: Violations, rule: Rule) -> None:
+    found = [violation for violation in violations(rule) if (rule.__name__, violation.path) not in EXEMPTIONS]
     assert not found, "\n".join(str(violation) for violation in found)
 
 
-def test_each_exemption_is_needed_and_has_a_reason(project: Project) -> None:
-    needed = {(rule.__name__, violation.path) for rule in RULES for violation in rule(project)}
+def test_each_exemption_is_needed_and_has_a_reason(violations: Violations) -> None:
+    needed = {(rule.__name__, violation.path) for rule in RULES for violation in violations(rule)}
     assert [exemption for exemption in EXEMPTIONS if exemption not in needed] == []
     assert [exemption for exemption, reason in EXEMPTIONS.items() if len(reason) < REASON_CHARACTERS_MIN] == []
 

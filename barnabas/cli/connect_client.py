@@ -16,6 +16,7 @@ TIMEOUT_S: Final = 95.0
 """A little more than the 90 s after which a worker gives up itself."""
 METRICS_TIMEOUT_S: Final = 2.0
 """Figures are an extra: a worker that has gone must not keep the others' waiting."""
+EXIT_UNREACHABLE: Final = 3
 PLUGINS: Final = "/connector-plugins"
 CONFLICT: Final = 409
 NOT_FOUND: Final = 404
@@ -80,6 +81,7 @@ class ConnectClient:
             raise CommandError(
                 f"cannot reach the Connect worker at {self.url}: {getattr(reason, 'strerror', None) or reason}",
                 "Start one with `barnabas up`, or name another with --connect URL (or CONNECT_URL).",
+                EXIT_UNREACHABLE,
             ) from None
 
 

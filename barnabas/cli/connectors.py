@@ -108,10 +108,11 @@ def _show(client: ConnectClient, arguments: Namespace) -> int:
         print(f"  {setting} = {output.printable(text)}")
     for task in status["tasks"]:
         print(f"task {task['id']}: {_painted(task['state'])} on {task['worker_id']}")
-    for part in (status["connector"], *status["tasks"]):
-        if part.get("trace"):
+    for trace in dict.fromkeys(part.get("trace") for part in (status["connector"], *status["tasks"])):
+        # Tasks that fail for one reason say the same.
+        if trace:
             print()
-            for line in part["trace"].rstrip().splitlines():
+            for line in trace.rstrip().splitlines():
                 print(output.printable(line.expandtabs()))
     return 0
 

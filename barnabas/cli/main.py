@@ -9,7 +9,8 @@ from pathlib import Path
 
 from barnabas.cli import cluster_arguments, completion
 from barnabas.cli.command_error import CommandError
-from barnabas.cli.command_parser import CommandParser
+from barnabas.cli.command_parser import CommandParser, whole_number
+from barnabas.cli.output import JSON, TABLE
 from barnabas.kernel import standard_output
 from barnabas.kernel.standard_output import OutputError
 
@@ -116,6 +117,22 @@ def _run_here(words: Sequence[str]) -> int:
     try:
         if arguments.command == "completion":
             return completion.run(arguments, parser)
+        if arguments.command == "status":
+            from barnabas.cli import status
+
+            return status.run(arguments)
+        if arguments.command == "demo":
+            from barnabas.cli import demo
+
+            return demo.run(arguments)
+        if arguments.command == "apply":
+            from barnabas.cli.apply import command
+
+            return command.run(arguments)
+        if arguments.command in ("backup", "restore"):
+            from barnabas.cli import backup
+
+            return backup.run(arguments)
         return _run(arguments)
     except SettingError as error:
         return _fail(error, EXIT_USAGE)
@@ -130,7 +147,11 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.command == "up":
         from barnabas.cli import up
 
-        return up.run(flags, arguments.config)
+        return up.run(flags, arguments.config, up.Wish.of(arguments))
+    if arguments.command == "doctor":
+        from barnabas.cli import doctor
+
+        return doctor.run(flags, arguments.config, arguments.output)
     if arguments.command == "serve":
         from barnabas.cli import serve
 
@@ -152,7 +173,11 @@ def _flags(arguments: argparse.Namespace) -> dict[str, str]:
 
     given = vars(arguments)
     flags = {setting: given[flag] for flag, setting in _FLAG_SETTINGS.items() if given.get(flag) is not None}
-    if given.get("schema_registry_url") is not None:
+    if arguments.command == "up":
+        # These name no setting of one service: `up` tells each of them.
+        for flag in ("bootstrap_servers", "spark_master"):
+            flags.pop(_FLAG_SETTINGS[flag], None)
+    elif given.get("schema_registry_url") is not None:
         # Services name it differently, as the programs do whose place they take.
         setting = SERVICES[arguments.service].registry_setting
         assert setting is not None, "only services that ask a registry have the flag"
@@ -172,6 +197,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_setting_flags(up)
     up.add_argument("--listeners", metavar="LIST", help="the broker's listeners; port 0 is any free port")
     _add_metrics_flag(up)
+    _add_platform_flags(up)
     serve = commands.add_parser("serve", help="start one service", description="Start one service in this process.")
     services = serve.add_subparsers(dest="service", metavar="SERVICE", required=True)
     for service in SERVICES.values():
@@ -197,6 +223,14 @@ def _parser() -> argparse.ArgumentParser:
     config.add_argument("service", nargs="?", choices=list(SERVICES), help="one service; all of them when left out")
     config.add_argument("--docs", action="store_true", help="print what each setting means, too")
     _add_setting_flags(config)
+    _add_status(commands)
+    doctor = commands.add_parser(
+        "doctor",
+        help="find what would keep the platform from running well",
+        description="Look at ports, disk, Java, packages, limits and the clock, and say how to mend what is wrong.",
+    )
+    _add_setting_flags(doctor)
+    doctor.add_argument("--output", "-o", choices=(TABLE, JSON), default=TABLE, help="form of the output (table)")
     cluster_arguments.add_commands(commands)
     completion.add_command(commands)
     parser.usage = f"barnabas [-h] [--version] COMMAND ...\ncommands: {', '.join(commands.choices)}"
@@ -219,6 +253,58 @@ def _add_setting_flags(parser: argparse.ArgumentParser, known_file: str | None =
     )
     parser.add_argument("--log-format", choices=LOG_FORMATS, help="form of the log on standard error (text)")
     parser.add_argument("--log-level", choices=LOG_LEVELS, help="least severity that is logged (info)")
+
+
+def _add_status(commands: cluster_arguments.Commands) -> None:
+    from barnabas.cli.apply import arguments as apply_arguments
+    from barnabas.cli.platform_places import add_demo_arguments, add_places
+
+    apply_arguments.add_command(commands)
+    status = commands.add_parser(
+        "status",
+        help="show the services, topics, groups, queries and connectors on one screen",
+        description="Show how the platform is. It is found by its data directory, else at the usual ports.",
+    )
+    add_places(status)
+    demo = commands.add_parser(
+        "demo",
+        help="a tour: schemas, connectors, REST and SQL on a running platform",
+        description="Take a small shop from a database to results and back, each step as the command that a person would type.",
+    )
+    add_demo_arguments(demo)
+    status.add_argument("--watch", action="store_true", help="show it again every two seconds, until Ctrl-C")
+    status.add_argument("--output", "-o", choices=(TABLE, JSON), default=TABLE, help="form of the output (table)")
+    _add_backup(commands)
+
+
+def _add_backup(commands: cluster_arguments.Commands) -> None:
+    backup = commands.add_parser(
+        "backup",
+        help="copy the data directory, while the platform runs or not",
+        description="Copy all that was acknowledged before to a new folder, consistent and with checksums.",
+    )
+    backup.add_argument("folder", type=Path, metavar="FOLDER", help="where the backup goes; new or empty")
+    backup.add_argument("--data-dir", metavar="FOLDER", help="folder of the data (barnabas-data)")
+    restore = commands.add_parser(
+        "restore",
+        help="make a data directory of a backup",
+        description="Copy a backup to a new data directory, and check it on the way. Then: barnabas up --data-dir NEW.",
+    )
+    restore.add_argument("folder", type=Path, metavar="FOLDER", help="where the backup is")
+    restore.add_argument("--data-dir", required=True, metavar="NEW", help="where the data goes; new or empty")
+
+
+def _add_platform_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--only", metavar="LIST", help="start these services alone, such as broker,registry")
+    parser.add_argument("--without", metavar="LIST", help="leave these services out")
+    parser.add_argument(
+        "--ports-from", type=whole_number(1), metavar="PORT", help="listen at this port and the next four, in order"
+    )
+    parser.add_argument(
+        "--bootstrap-servers", metavar="LIST", help="brokers of an Apache Kafka cluster, instead of a broker of ours"
+    )
+    parser.add_argument("--schema-registry-url", metavar="URL", help="a schema registry, instead of one of ours")
+    parser.add_argument("--spark-master", metavar="URL", help="Spark's master (local, four tasks for each core)")
 
 
 def _add_metrics_flag(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import os
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 from barnabas.kernel.data_directory import DataDirectory
 from barnabas.kernel.logging import configure
 from barnabas.services import BROKER, Service
+from barnabas.supervision import LISTENING
 
 log = logging.getLogger(__name__)
 
@@ -24,12 +26,16 @@ _ANOTHER_FOLDER = "where another broker runs, this one needs a folder of its own
 
 
 def run(service: Service, flags: dict[str, str], file: Path | None, *, supervised: bool) -> int:
-    """Serve until told to stop. `supervised`: stop too when standard input closes, since then the supervisor is gone."""
+    """Serve until told to stop. `supervised`: begin when the supervisor says so on standard input, and stop too when that closes, since
+    then the supervisor is gone."""
     missing = service.missing_packages()
     if missing:
         hint = f"pip install 'barnabas[{service.name}]'"
         print(f"barnabas: {service.summary} needs {', '.join(missing)}; {hint}", file=sys.stderr)
         return 1
+    if supervised:
+        service.load()
+        flags = {**flags, **_late_settings()}
     resolved = service.resolve(flags, os.environ, file, platform=supervised)
     settings = resolved.settings
     configure(settings.text("log.level"), settings.text("log.format"))
@@ -41,8 +47,9 @@ def run(service: Service, flags: dict[str, str], file: Path | None, *, supervise
         threading.Thread(target=_stop_when_input_closes, name="supervisor watch", daemon=True).start()
 
     def announce(listeners: list[tuple[str, int]]) -> None:
-        for host, port in listeners:
-            print(f"{service.name} listening on {address(host, port)}")
+        addresses = [address(host, port) for host, port in listeners]
+        for line in [", ".join(addresses)] if supervised else addresses:
+            print(f"{service.name}{LISTENING}{line}")
         sys.stdout.flush()
 
     try:
@@ -69,6 +76,19 @@ def _another_address(service: Service, *, supervised: bool) -> str:
 def address(host: str, port: int) -> str:
     """Write a host and a port as one word; an IPv6 address stands in brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _late_settings() -> dict[str, str]:
+    """What the supervisor tells when the services are ready that this one needs: settings by name, one line of JSON."""
+    line = bytearray()
+    while not line.endswith(b"\n"):
+        piece = os.read(0, 1)
+        if not piece:
+            # The supervisor has gone meanwhile.
+            sys.exit(0)
+        line += piece
+    told: dict[str, str] = json.loads(line)
+    return told
 
 
 def _stop_when_input_closes() -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from importlib.util import find_spec
+from typing import Final
 from urllib.parse import urlsplit
 
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.pairs import parse_pairs
-from barnabas.cli.sql_arguments import server_url
+from barnabas.cli.sql_arguments import ARROW, server_url
+
+ANSWER_TIMEOUT_S: Final = 660.0
+"""A minute more than ASSERT may wait."""
 
 
 def run(arguments: Namespace) -> int:
@@ -18,13 +22,17 @@ def run(arguments: Namespace) -> int:
         raise CommandError(f"{url!r} is no address of a SQL server", "Write it as http://host:port.", 2)
     if find_spec("httpx") is None or find_spec("sqlglot") is None:
         raise CommandError("what SQL needs is not installed", "pip install 'barnabas[sql]'")
+    if arguments.output == ARROW and sys.stdout.isatty():
+        raise CommandError("a stream of Arrow's is no text for a terminal", "Write it to a file or another program.", 2)
+    # The command line of httpx, which nobody asks for here, loads more than all the rest of it.
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     from barnabas.cli.sql_session import SqlSession
-    from streams_sql.client import Client
+    from streams_sql.clients.blocking import Client
     from streams_sql.language.problem import SqlProblem
 
     texts = [text for text in (arguments.execute, arguments.sql) if text is not None]
     is_prompt = not texts and arguments.file is None and sys.stdin.isatty()
-    with Client(url) as client:
+    with Client(url, timeout_s=ANSWER_TIMEOUT_S) as client:
         session = SqlSession(client, arguments.output, sys.stdout, is_interactive=is_prompt)
         session.set_properties(parse_pairs(arguments.set))
         if is_prompt:

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from barnabas.cli.output import FORMS, TABLE
 
+ARROW: Final = "arrow"
+"""The form of rows as a stream of Arrow's, for programs that read it."""
 DEFAULT_SERVER: Final = "http://127.0.0.1:8088"
 SERVER_VARIABLE: Final = "KSQL_URL"
 
@@ -28,9 +30,9 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--output",
         "-o",
-        choices=FORMS,
+        choices=(*FORMS, ARROW),
         default=TABLE,
-        help=f"form of the output ({TABLE}); rows that come live are lines in json, too",
+        help=f"form of the output ({TABLE}); rows that come live are lines in json, too; {ARROW} is for one SELECT",
     )
     parser.add_argument(
         "--set",

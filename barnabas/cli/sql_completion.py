@@ -8,7 +8,11 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from streams_sql.analysis.with_clause import OF_SOURCES
 from streams_sql.client import Client, Refused, ServerUnreachable
+from streams_sql.language.expectations import Expected, expected_after
+from streams_sql.language.problem import SqlProblem
+from streams_sql.language.splitting import split_statements
 from streams_sql.language.words import RESERVED_WORDS
 
 KEPT_S: Final = 10.0
@@ -16,14 +20,43 @@ KEPT_S: Final = 10.0
 SOURCES_ASKED_MAX: Final = 20
 """Sources that are asked for their columns because they might be meant."""
 
-WORDS: Final = RESERVED_WORDS | {
-    "ALL", "ARRAY", "BIGINT", "BOOLEAN", "BYTES", "CHANGES", "DATE", "DECIMAL", "DEFINE", "DELETE", "DOUBLE", "EMIT", "EXPLAIN", "EXTENDED",
-    "FINAL", "FORMAT", "FUNCTION", "FUNCTIONS", "GRACE", "HEADER", "HEADERS", "IF", "INTEGER", "KAFKA_TOPIC", "KEY", "KEY_FORMAT", "MAP", "OR",
-    "PARTITION", "PARTITIONS", "PAUSE", "PERIOD", "PRIMARY", "PRINT", "PROPERTIES", "QUERIES", "REPLACE", "RESUME", "RETENTION", "ROWOFFSET",
-    "ROWPARTITION", "ROWTIME", "RUN", "SCRIPT", "SET", "SHOW", "SIZE", "SOURCE", "STREAM", "STREAMS", "STRING", "STRUCT", "TABLE", "TABLES",
-    "TERMINATE", "TIME", "TIMESTAMP", "TOPIC", "TOPICS", "TUMBLING", "UNDEFINE", "UNSET", "VALUE_FORMAT", "VARIABLES", "WINDOW", "WINDOWEND",
-    "WINDOWSTART",
-}  # fmt: skip
+IN_EXPRESSIONS: Final = frozenset(
+    {
+        "ARRAY",
+        "CASE",
+        "CAST",
+        "FALSE",
+        "MAP",
+        "NOT",
+        "NULL",
+        "ROWOFFSET",
+        "ROWPARTITION",
+        "ROWTIME",
+        "STRUCT",
+        "TRUE",
+        "WINDOWEND",
+        "WINDOWSTART",
+    }
+)
+TYPES: Final = frozenset(
+    {
+        "ARRAY",
+        "BIGINT",
+        "BOOLEAN",
+        "BYTES",
+        "DATE",
+        "DECIMAL",
+        "DOUBLE",
+        "INTEGER",
+        "MAP",
+        "STRING",
+        "STRUCT",
+        "TIME",
+        "TIMESTAMP",
+    }
+)
+WORDS: Final = RESERVED_WORDS | IN_EXPRESSIONS | TYPES
+"""What is offered where nobody knows what may follow."""
 DELIMITERS: Final = " \t\n,()=<>;"
 """What ends a word for readline. Operators do not: the names of topics and files hold them, too."""
 _OPERATORS: Final = re.compile(r"(.*[-+*/%|])([^-+*/%|]*)", re.DOTALL)
@@ -38,6 +71,9 @@ _TOPIC_BEFORE: Final = re.compile(r"\b(?:PRINT\s+|KAFKA_TOPIC\s*=\s*)$", re.IGNO
 _PROPERTY_BEFORE: Final = re.compile(r"\b(?:UN)?SET\s+$", re.IGNORECASE)
 _QUERY_BEFORE: Final = re.compile(r"\b(?:TERMINATE|PAUSE|RESUME|EXPLAIN)\s+$", re.IGNORECASE)
 _FUNCTION_BEFORE: Final = re.compile(r"\bDESCRIBE\s+FUNCTION\s+$", re.IGNORECASE)
+_PROPERTIES_BEFORE: Final = re.compile(r"\bWITH\s*\((?:[^()]*,)?\s*$", re.IGNORECASE)
+_NEW_NAME_BEFORE: Final = re.compile(r"\b(?:AS|STREAM|TABLE|TYPE|EXISTS|CONNECTOR|WINDOW)\s+$", re.IGNORECASE)
+_ANYTHING: Final = Expected(WORDS, is_name=True, is_expression=True, is_type=False)
 _FILE_BEFORE: Final = re.compile(r"\bRUN\s+SCRIPT\s+$", re.IGNORECASE)
 
 
@@ -65,16 +101,35 @@ class Completer:
             return _quoted(self._quotable(before, text[1:]), text[1:])
         if joined := _OPERATORS.fullmatch(text):
             return [joined[1] + match for match in self.matches(joined[2])]
-        if _SOURCE_BEFORE.search(before):
-            return _fitting(self._sources(), text)
+        if found := _SOURCE_BEFORE.search(before):
+            words = _expected(before).words | ({"FUNCTION"} if found[0].strip().upper() == "DESCRIBE" else set())
+            return sorted({*_words(words, text), *_fitting(self._sources(), text)})
         if _FUNCTION_BEFORE.search(before):
             return _words(self._functions(), text)
         alias, dot, rest = text.rpartition(".")
         if dot:
             return [f"{alias}.{name}" for name in _fitting(self._columns_of(alias, written), rest)]
-        names = self._queries() if _QUERY_BEFORE.search(before) else self._sources()
-        words, functions = _words(WORDS, text), _words(self._functions(), text)
-        found = {*words, *functions, *_fitting([*self._used_columns(written), *names], text)}
+        return self._following(before, text, written)
+
+    def _following(self, before: str, text: str, written: str) -> list[str]:
+        """What the grammar lets follow: words, and names of what is meant there."""
+        expected = _expected(before)
+        is_query = _QUERY_BEFORE.search(before) is not None
+        names = self._queries() if is_query else []
+        words = _words(expected.words, text)
+        functions: list[str] = []
+        if expected.is_type:
+            words += _words(TYPES, text)
+            names = self._types()
+        elif expected.is_expression:
+            words += _words(IN_EXPRESSIONS, text)
+            functions = _words(self._functions(), text)
+            names = self._used_columns(written)
+        elif expected.is_name and _PROPERTIES_BEFORE.search(before):
+            words += _words(OF_SOURCES, text)
+        elif expected.is_name and not is_query and not _NEW_NAME_BEFORE.search(before):
+            names = self._used_columns(written)
+        found = {*words, *functions, *_fitting(names, text)}
         if len(found) == 1:
             return [f"{only} " if only in words else f"{only}(" if only in functions else only for only in found]
         return sorted(found)
@@ -115,6 +170,9 @@ class Completer:
     def _functions(self) -> list[str]:
         return self._asked("SHOW FUNCTIONS;", lambda entities: _names(entities, "functions"))
 
+    def _types(self) -> list[str]:
+        return self._asked("SHOW TYPES;", lambda entities: [name for entity in entities for name in entity["types"]])
+
     def _topics(self) -> list[str]:
         return self._asked("SHOW TOPICS;", lambda entities: _names(entities, "topics"))
 
@@ -140,6 +198,16 @@ class Completer:
     def forget(self) -> None:
         """A statement was run: there may be other names now."""
         self._kept = {sql: kept for sql, kept in self._kept.items() if sql == "SHOW FUNCTIONS;"}
+
+
+def _expected(before: str) -> Expected:
+    """Of the statement that is being written."""
+    try:
+        statements = split_statements(before)
+    except SqlProblem:
+        return _ANYTHING
+    text = "" if not statements or statements[-1].endswith(";") else statements[-1]
+    return expected_after(text) or _ANYTHING
 
 
 def _source_names(entities: Iterable[dict[str, Any]]) -> list[str]:

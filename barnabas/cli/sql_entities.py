@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, TextIO
 
 from barnabas.cli import output, terminal
@@ -15,8 +16,8 @@ Entity = Mapping[str, Any]
 STATEMENT_SHOWN_CHARACTERS: Final = 120
 
 # Names that other statements need.
-_WHOLE: Final = ("id", "name", "topic", "column", "function")
-_STATES: Final = {"RUNNING": terminal.GREEN, "ERROR": terminal.RED, "PAUSED": terminal.YELLOW}
+_WHOLE: Final = ("id", "name", "topic", "column", "function", "connector", "class")
+_STATES: Final = {"RUNNING": terminal.GREEN, "READY": terminal.GREEN, "ERROR": terminal.RED, "PAUSED": terminal.YELLOW}
 
 
 class Part(NamedTuple):
@@ -117,6 +118,11 @@ def _variables(entity: Entity) -> list[Part]:
     return [_table(("variable", "value"), [(each["name"], each["value"]) for each in entity["variables"]])]
 
 
+def _indexes(entity: Entity) -> list[Part]:
+    rows = [(each["name"], each["table"], ", ".join(each["columns"]), each["state"]) for each in entity["indexes"]]
+    return [_table(("name", "table", "columns", "state"), rows)]
+
+
 def _types(entity: Entity) -> list[Part]:
     return [_table(("type", "schema"), [(name, type_text(schema)) for name, schema in entity["types"].items()])]
 
@@ -124,6 +130,29 @@ def _types(entity: Entity) -> list[Part]:
 def _functions(entity: Entity) -> list[Part]:
     rows = [(each["name"], each.get("type"), each.get("category")) for each in entity["functions"]]
     return [_table(("function", "kind", "category"), rows)]
+
+
+def _errors(entity: Entity) -> list[Part]:
+    rows = [
+        (
+            datetime.fromtimestamp(each["time"] / 1000, UTC).isoformat(timespec="milliseconds"),
+            each["queryId"],
+            each["kind"],
+            each["topic"],
+            each["partition"],
+            each["offset"],
+            each["times"],
+            each["message"],
+        )
+        for each in entity["errors"]
+    ]
+    names = ("time", "id", "kind", "topic", "partition", "offset", "times", "message")
+    counted = [
+        f"{query}: {', '.join(f'{kind} {count}' for kind, count in kinds.items())}"
+        for query, kinds in entity["counts"].items()
+        if kinds
+    ]
+    return [_table(names, rows), *([Part("so far", text="\n".join(counted))] if counted else [])]
 
 
 # --- descriptions ---
@@ -143,6 +172,7 @@ def _source(described: Entity) -> list[Part]:
                 [(described["partitions"], described["replication"], described.get("timestamp") or None)],
             )
         )
+    parts += _lineage(described)
     for title, member in (("figures", "statistics"), ("errors", "errorStats"), ("statement", "statement")):
         if described.get("extended") and described.get(member):
             parts.append(Part(title, text=described[member]))
@@ -154,11 +184,27 @@ def _fields(title: str, fields: Iterable[Entity]) -> Part:
     return _table(("column", "type", "role"), rows, title)
 
 
+def _lineage(described: Entity) -> list[Part]:
+    """Which columns each comes from; those of declared sources only where others are between."""
+    columns = described.get("columnLineage")
+    if not columns:
+        return []
+    rows = [(each["column"], _origins(each["sources"]), _origins(each["declared"])) for each in columns]
+    if all(direct == declared for _, direct, declared in rows):
+        return [_table(("column", "comes_from"), [(name, direct) for name, direct, _ in rows])]
+    return [_table(("column", "comes_from", "declared_as"), rows)]
+
+
+def _origins(origins: Iterable[Entity]) -> str | None:
+    return ", ".join(f"{each['source']}.{each['column']}" for each in origins) or None
+
+
 def _query(described: Entity) -> list[Part]:
     sources, sinks = ", ".join(described["sources"]), ", ".join(described["sinks"])
     state = described.get("state")
     about = f"{described['id'] or described.get('queryType', 'query')}{f', {state}' if state else ''}"
     parts = [_fields(f"{about}: from {sources}{f' into {sinks}' if sinks else ''}", described["fields"])]
+    parts += _lineage(described)
     for title, member in (("statement", "statementText"), ("plan", "executionPlan"), ("Spark's plan", "topology")):
         if described.get(member):
             parts.append(Part(title, text=described[member]))
@@ -167,6 +213,62 @@ def _query(described: Entity) -> list[Part]:
     if described.get("queryErrors"):
         parts.append(Part("errors", text="\n".join([each["errorMessage"] for each in described["queryErrors"]])))
     return parts
+
+
+# --- connectors ---
+
+
+def _connectors(entity: Entity) -> list[Part]:
+    rows = [(each["name"], each.get("type"), each.get("state"), each.get("className")) for each in entity["connectors"]]
+    return [_table(("connector", "type", "state", "class"), rows)]
+
+
+def _connector_plugins(entity: Entity) -> list[Part]:
+    rows = [(each["className"], each.get("type"), each.get("version")) for each in entity["connectorsPlugins"]]
+    return [_table(("class", "type", "version"), rows)]
+
+
+def _connector(entity: Entity) -> list[Part]:
+    status = entity["status"]
+    connector = status["connector"]
+    about = f"{status['type']} connector {status['name']}: {entity['connectorClass']}"
+    rows = [("connector", connector["state"], connector["worker_id"])]
+    rows += [(f"task {task['id']}", task["state"], task["worker_id"]) for task in status["tasks"]]
+    parts = [_table(("part", "state", "worker"), rows, about)]
+    for name, each in (("connector", connector), *((f"task {task['id']}", task) for task in status["tasks"])):
+        if each.get("msg"):
+            parts.append(Part(f"why the {name} failed", text=each["msg"]))
+    if entity.get("topics"):
+        parts.append(_table(("topic",), [(topic,) for topic in entity["topics"]]))
+    if entity.get("sources"):
+        rows = [(each["name"], each["type"].lower(), each["topic"]) for each in entity["sources"]]
+        parts.append(_table(("name", "kind", "topic"), rows, "streams and tables"))
+    return parts
+
+
+def _created_connector(entity: Entity) -> list[Part]:
+    return [Part(text=f"Created connector {entity['info']['name']}")]
+
+
+def _dropped_connector(entity: Entity) -> list[Part]:
+    return [Part(text=f"Dropped connector {entity['connectorName']}")]
+
+
+# --- what is so ---
+
+
+def _asserted_topic(entity: Entity) -> list[Part]:
+    return [Part(text=f"Topic {entity['topicName']} {_exists(entity)}.")]
+
+
+def _asserted_schema(entity: Entity) -> list[Part]:
+    subject = "" if entity.get("subject") is None else f" subject name {entity['subject']}"
+    number = "" if entity.get("id") is None else f" id {entity['id']}"
+    return [Part(text=f"Schema with{subject}{number} {_exists(entity)}.")]
+
+
+def _exists(entity: Entity) -> str:
+    return "exists" if entity["exists"] else "does not exist"
 
 
 def _function(entity: Entity) -> list[Part]:
@@ -210,13 +312,22 @@ _PARTS: Final[Mapping[str, Callable[[Entity], list[Part]]]] = {
     "queries": _queries,
     "kafka_topics": _topics,
     "kafka_topics_extended": _topics,
+    "errors": _errors,
     "properties": _properties,
     "variables": _variables,
     "type_list": _types,
+    "indexes": _indexes,
     "function_names": _functions,
     "describe_function": _function,
     "sourceDescription": lambda entity: _source(entity["sourceDescription"]),
     "source_descriptions": _all("sourceDescriptions", _source),
     "queryDescription": lambda entity: _query(entity["queryDescription"]),
     "query_descriptions": _all("queryDescriptions", _query),
+    "connector_info": _created_connector,
+    "drop_connector": _dropped_connector,
+    "connector_list": _connectors,
+    "connector_plugins_list": _connector_plugins,
+    "connector_description": _connector,
+    "assert_topic": _asserted_topic,
+    "assert_schema": _asserted_schema,
 }

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, Final, TextIO
 
 from barnabas.cli.output import CSV, JSON, TABLE
 from barnabas.cli.sql_table import RowColumn, RowTable
 from barnabas.cli.sql_values import json_text, plain_text
-from streams_sql.client import Rows
+from streams_sql.clients.blocking import Rows
 
 SAMPLE_ROWS: Final = 200
 """So many rows tell how wide the columns of a table are; those behind them are written as they come."""
+
+
+BYTES_PER_UNIT: Final = 1_000
 
 
 class RowWriter:
@@ -54,6 +57,8 @@ class RowWriter:
             self._written()
         for note in rows.notes:
             self._out.write(f"{note}\n")
+        if rows.figures is not None:
+            self._out.write(f"{_figures_text(rows.figures)}\n")
 
     def _write_array(self, columns: Sequence[str], rows: Iterator[list[Any]]) -> None:
         for row in rows:
@@ -68,6 +73,26 @@ class RowWriter:
     def _show(self) -> None:
         if self._is_live:
             self._out.flush()
+
+
+def _figures_text(figures: Mapping[str, int]) -> str:
+    """What was read for the rows, in a line."""
+    text = f"{_counted(figures['rows'], 'row')} of {_counted(figures['records'], 'record')} ({_size(figures['bytes'])})"
+    if figures["problems"]:
+        text += f", {figures['problems']} of which could not be decoded (WHERE ROWERROR IS NOT NULL shows them)"
+    return f"{text}, {figures['elapsed_ms']} ms"
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def _size(number: int) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if number < BYTES_PER_UNIT:
+            return f"{number:.4g} {unit}"
+        number /= BYTES_PER_UNIT  # type: ignore[assignment]
+    return f"{number:.4g} GB"
 
 
 def _object(columns: Sequence[str], row: Sequence[Any]) -> str:

@@ -11,11 +11,12 @@ from typing import Final, TextIO
 
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.output import TABLE, printable
-from barnabas.cli.sql_arguments import SERVER_VARIABLE
+from barnabas.cli.sql_arguments import ARROW, SERVER_VARIABLE
 from barnabas.cli.sql_entities import write_entity
 from barnabas.cli.sql_rows import RowWriter
 from barnabas.cli.sql_script import Place, PlacedStatement, UnreadableScript, placed, problem_text
-from streams_sql.client import Client, Refused, ServerUnreachable
+from streams_sql.clients.blocking import Client
+from streams_sql.clients.failures import Refused, ServerUnreachable
 from streams_sql.language.problem import SqlProblem
 
 EXIT_REFUSED: Final = 1
@@ -41,8 +42,12 @@ class SqlSession:
         self._out = out
         self._is_interactive = is_interactive
         self._depth = 0
+        self._has_streamed = False
+        self._folder = Path()
+        """That of the script that runs."""
         self._works: Mapping[str, Callable[[str], None]] = {
             "SELECT": self._select,
+            "WITH": self._select,
             "PRINT": self._print,
             "SET": self._change_session,
             "UNSET": self._change_session,
@@ -68,11 +73,18 @@ class SqlSession:
             raise CommandError(str(problem)) from None
 
     def run_file(self, name: str) -> None:
+        """A name without a folder is looked for beside the script that runs it, then here."""
+        beside = self._folder / name
+        path = beside if beside.exists() else Path(name)
         try:
-            text = Path(name).read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise SqlProblem(f"cannot read {name!r}: {getattr(error, 'strerror', None) or error}") from None
-        self.run_script(text.splitlines(keepends=True), name)
+        outer, self._folder = self._folder, path.parent
+        try:
+            self.run_script(text.splitlines(keepends=True), str(path))
+        finally:
+            self._folder = outer
 
     def _run(self, statement: PlacedStatement, *, is_alone: bool) -> None:
         word = statement.text.split(None, 1)[0].rstrip(";").upper()
@@ -86,12 +98,18 @@ class SqlSession:
         except KeyboardInterrupt:
             self._tell("\nCtrl-C: nobody waits for the answer any more, but the server may carry it out.")
             raise
+        if self._form == ARROW:
+            # What statements tell has no place in a stream of rows.
+            return
         for entity in entities:
             write_entity(self._out, self._form, entity)
         if not entities:
             self._tell("done")
 
     def _select(self, statement: str) -> None:
+        if self._form == ARROW:
+            self._write_arrow(statement)
+            return
         is_live = _LIVE.search(statement) is not None
         writer = RowWriter(self._out, self._form, is_live=is_live)
         begun_s = time.monotonic()
@@ -102,6 +120,14 @@ class SqlSession:
             self._tell(f"\nended by Ctrl-C, {_rows_text(writer.count)}")
             raise
         self._tell(f"{_rows_text(writer.count)}, {time.monotonic() - begun_s:.2f} s")
+
+    def _write_arrow(self, statement: str) -> None:
+        """A stream has one schema: there can be no second one behind it."""
+        if self._has_streamed:
+            raise SqlProblem("Rows of one SELECT can be a stream of Arrow's, and one has been written already.")
+        self._has_streamed = True
+        for piece in self.client.arrow_stream(statement):
+            self._out.buffer.write(piece)
 
     def _print(self, statement: str) -> None:
         try:

@@ -64,7 +64,9 @@ class RowTable:
     def _write_line(self, texts: Sequence[str], nulls: Sequence[bool] = (), style: str | None = None) -> None:
         cells = []
         for place, (text, column, width) in enumerate(zip(texts, self._columns, self._widths, strict=True)):
-            cell = _padded(_cut(text, width) if self._is_cut else text, width, is_right=column.is_number)
+            # A number that is cut is another number: rather is its line out of step.
+            is_cut = self._is_cut and column.usual_width is None
+            cell = _padded(_cut(text, width) if is_cut else text, width, is_right=column.is_number)
             cells.append(self._painted(cell, terminal.DIM) if nulls and nulls[place] else cell)
         line = GAP.join(cells).rstrip()
         self._out.write((line if style is None else self._painted(line, style)) + "\n")

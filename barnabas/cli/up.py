@@ -6,36 +6,112 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping
+import time
+from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
+from barnabas.cli.command_error import CommandError
 from barnabas.kernel import standard_output
 from barnabas.kernel.data_directory import DataDirectory
 from barnabas.kernel.logging import configure
 from barnabas.kernel.standard_output import OutputError
-from barnabas.platform import Platform, PlatformError, ServiceCommand
-from barnabas.services import BROKER, REGISTRY, SERVICES, Resolved, Service
+from barnabas.platform import Hearers, Platform, PlatformError, write_log
+from barnabas.running_platform import RunFile, RunningPlatform, ServiceState
+from barnabas.service_commands import own, service_commands
+from barnabas.services import BROKER, REGISTRY, SERVICES, SQL, Service
+
+PORT_MAX: Final = 65_535
+_USAGE: Final = 2
 
 log = logging.getLogger(__name__)
 
 
-def run(flags: dict[str, str], file: Path | None) -> int:
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the command line says about the platform as a whole."""
+
+    only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    ports_from: int | None = None
+    bootstrap_servers: str | None = None
+    schema_registry_url: str | None = None
+    spark_master: str | None = None
+
+    @classmethod
+    def of(cls, arguments: Namespace) -> Wish:
+        return cls(
+            tuple(_names(arguments.only)),
+            tuple(_names(arguments.without)),
+            arguments.ports_from,
+            arguments.bootstrap_servers,
+            arguments.schema_registry_url,
+            arguments.spark_master,
+        )
+
+    def services(self) -> list[Service]:
+        """Those that are wanted. Where a cluster or a registry is named, ours is not started beside it."""
+        replaced = [
+            service.name
+            for service, by in ((BROKER, self.bootstrap_servers), (REGISTRY, self.schema_registry_url))
+            if by is not None and service.name not in self.only
+        ]
+        wanted = [
+            service
+            for name, service in SERVICES.items()
+            if name not in self.without and name not in replaced and (not self.only or name in self.only)
+        ]
+        if not wanted:
+            raise CommandError("no service is left to start", f"There are {', '.join(SERVICES)}.", _USAGE)
+        return wanted
+
+    def flags(self, services: Sequence[Service]) -> dict[str, str]:
+        """The same as settings."""
+        found: dict[str, str] = {}
+        for place, service in enumerate(SERVICES.values()):
+            if service not in services:
+                continue
+            if self.ports_from is not None:
+                scheme = "PLAINTEXT" if service is BROKER else "http"
+                found[own(service, "listeners")] = f"{scheme}://127.0.0.1:{_port(self.ports_from, place)}"
+            for setting, value in (
+                (service.broker_setting, self.bootstrap_servers),
+                (service.registry_setting, self.schema_registry_url),
+                ("spark.master" if service is SQL else None, self.spark_master),
+            ):
+                if setting is not None and value is not None:
+                    found[own(service, setting)] = value
+        return found
+
+
+def run(flags: dict[str, str], file: Path | None, wish: Wish) -> int:
     # Every setting is read here first: a mistake shows before anything starts.
-    services = _installed()
+    began = time.time()
+    services = _installed(wish.services())
+    flags = {**wish.flags(services), **flags}
     resolved = [service.resolve(flags, os.environ, file, platform=True) for service in services]
     settings = resolved[0].settings
     configure(settings.text("log.level"), settings.text("log.format"))
     folders = sorted({str(one.data_directory) for one in resolved if one.data_directory is not None})
     for folder in folders:
         DataDirectory.open(Path(folder))
-    commands = [_command(service, one, flags, file) for service, one in zip(services, resolved, strict=True)]
-    platform = Platform(commands, show=_show)
+        _check_alone(Path(folder))
+    commands = service_commands(services, resolved, flags, file)
+    run_files = [RunFile(Path(folder), began) for folder in folders]
+
+    def changed(states: Sequence[ServiceState]) -> None:
+        for run_file in run_files:
+            _kept(run_file, states)
+
+    platform = Platform(commands, Hearers(_show, _show_ready, changed, write_log))
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: platform.stop())
 
     def on_ready() -> None:
         where = f", data in {', '.join(folders)}" if folders else ""
-        _show(f"barnabas is up{where}; Ctrl-C stops it")
+        _show(f"barnabas is up after {time.time() - began:.1f} s{where}; Ctrl-C stops it")
 
     try:
         platform.run(on_ready)
@@ -46,42 +122,41 @@ def run(flags: dict[str, str], file: Path | None) -> int:
     return 0
 
 
-def _installed() -> list[Service]:
+def _check_alone(folder: Path) -> None:
+    running = RunningPlatform.find(folder)
+    if running is not None:
+        raise CommandError(
+            f"a platform runs on {folder} already, as process {running.pid}",
+            "`barnabas status` shows it. For another one beside it: --data-dir FOLDER --ports-from 19000",
+        )
+
+
+def _installed(wanted: Sequence[Service]) -> list[Service]:
     """The services whose packages are there; a word about the others."""
     installed = []
-    for service in SERVICES.values():
+    for service in wanted:
         missing = service.missing_packages()
         if not missing:
             installed.append(service)
             continue
         hint = f"pip install 'barnabas[{service.name}]'"
         print(f"barnabas: {service.summary} is left out: {', '.join(missing)} missing; {hint}", file=sys.stderr)
+    if not installed:
+        raise CommandError("no service can be started", "Install what is missing, as told above.")
     return installed
 
 
-def _command(service: Service, resolved: Resolved, flags: dict[str, str], file: Path | None) -> ServiceCommand:
-    words = [sys.executable, "-m", "barnabas", "serve", service.name, "--supervised"]
-    if file is not None:
-        words += ["--config", str(file)]
-    for setting, text in flags.items():
-        words += ["--set", f"{setting}={text}"]
-    followed = {
-        setting: form
-        for setting, form in ((service.broker_setting, "{}"), (service.registry_setting, "http://{}"))
-        if setting is not None and not resolved.settings.is_given(setting)
-    }
+def _show_ready(state: ServiceState, took_s: float | None) -> None:
+    scheme = "" if state.name == BROKER.name else "http://"
+    where = ", ".join([f"{scheme}{address}" for address in state.addresses])
+    _show(f"{state.name} listening on {where}, " + ("again" if took_s is None else f"ready after {took_s:.1f} s"))
 
-    def with_addresses(announced: Mapping[str, str]) -> list[str]:
-        """Tell a service where the others listen that started before it, unless it was told of others."""
-        found = list(words)
-        for setting, form in followed.items():
-            other = BROKER if setting == service.broker_setting else REGISTRY
-            if other.name in announced:
-                _, _, address = announced[other.name].rpartition(" ")
-                found += ["--set", f"{service.name}.{setting}={form.format(address)}"]
-        return found
 
-    return ServiceCommand(service.name, with_addresses)
+def _kept(run_file: RunFile, states: Sequence[ServiceState]) -> None:
+    try:
+        run_file.update(states)
+    except OSError as error:
+        log.warning("`barnabas status` will not find the platform by its folder: %s", error)
 
 
 def _show(line: str) -> None:
@@ -91,3 +166,19 @@ def _show(line: str) -> None:
     except OutputError as error:
         standard_output.discard()
         log.warning("%s; the platform goes on", error)
+
+
+def _names(text: str | None) -> list[str]:
+    found = [name.strip() for name in (text or "").split(",") if name.strip()]
+    for name in found:
+        if name not in SERVICES:
+            raise CommandError(f"there is no service {name!r}", f"There are {', '.join(SERVICES)}.", _USAGE)
+    return found
+
+
+def _port(first: int, place: int) -> int:
+    if first + len(SERVICES) - 1 > PORT_MAX:
+        raise CommandError(
+            f"--ports-from {first} leaves no {len(SERVICES)} ports", f"The last one is {PORT_MAX}.", _USAGE
+        )
+    return first + place

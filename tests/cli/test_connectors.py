@@ -376,7 +376,7 @@ def test_conflicts_without_end_are_told(worker: SmallWorker, refused: Refused, m
 
 def test_a_worker_that_does_not_answer_is_named(capsys: Captured) -> None:
     url = f"http://127.0.0.1:{free_port()}"
-    assert main(["connectors", "list", "--connect", url]) == 1
+    assert main(["connectors", "list", "--connect", url]) == 3
     said = capsys.readouterr().err
     assert said.startswith(f"barnabas: cannot reach the Connect worker at {url}: Connection refused\n")
     assert "`barnabas up`" in said

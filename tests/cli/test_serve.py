@@ -46,9 +46,11 @@ def test_the_log_is_json_when_asked_for(start: Start, tmp_path: Path) -> None:
 
 
 def test_a_supervised_service_stops_when_its_input_closes(start: Start) -> None:
-    process = start("serve", "broker", *ANY_PORT, "--supervised")
+    process = start("serve", "broker", "--supervised")
     assert process.stdout is not None
     assert process.stdin is not None
+    process.stdin.write('{"listeners": "PLAINTEXT://127.0.0.1:0"}\n')
+    process.stdin.flush()
     announced(process.stdout.readline())
     process.stdin.close()
     assert process.wait(COMMAND_DEADLINE_S) == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -12,10 +13,12 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import pyarrow.ipc  # type: ignore[import-untyped]
 import pytest
 
 from barnabas.cli import serve
 from barnabas.cli.main import main
+from barnabas.cli.sql_entities import write_entity
 from barnabas.kernel.environment import setting_variables
 from tests.broker import BarnabasBroker
 from tests.cli.conftest import COMMAND_DEADLINE_S, environment
@@ -108,6 +111,31 @@ def test_rows_as_csv(sql: Sql, stream: str) -> None:
     ]
 
 
+def test_a_topic_without_a_stream_is_shown_with_what_was_read(sql: Sql, stream: str, topic: str) -> None:
+    head, *_, notes, figures = sql(f"SELECT * FROM topic('{topic}') LIMIT 1;").splitlines()
+    assert head.startswith("ROWKEY")
+    assert notes.startswith(f"columns of {topic} from a sample of ")
+    assert re.fullmatch(r"1 row of \d+ records \([0-9.]+ (bytes|kB)\), \d+ ms", figures), figures
+
+
+def test_rows_as_a_stream_of_arrow(sql_service: SqlProcess, stream: str) -> None:
+    words = [sys.executable, "-m", "barnabas", "sql", "-o", "arrow", "--server", sql_service.url]
+    select = f"SELECT COUNT(*) AS n FROM {stream};"
+    done = subprocess.run(
+        [*words, f"SHOW STREAMS; {select}"],
+        capture_output=True,
+        env=environment(),
+        timeout=COMMAND_DEADLINE_S,
+        check=True,
+    )
+    assert pyarrow.ipc.open_stream(done.stdout).read_all().to_pydict()["N"][0] > 0
+    twice = subprocess.run(
+        [*words, select * 2], capture_output=True, env=environment(), timeout=COMMAND_DEADLINE_S, check=False
+    )
+    assert twice.returncode == 1
+    assert b"one has been written already" in twice.stderr
+
+
 def test_a_pull_query_is_one_array_of_json(
     sql: Sql, sql_service: SqlProcess, barnabas: BarnabasBroker, topic: str, tmp_path: Path
 ) -> None:
@@ -142,7 +170,12 @@ def test_statements_answer_with_tables(sql: Sql, stream: str, topic: str) -> Non
     assert described[2].split() == ["ID", "STRING", "key"]
     assert described[4].split() == ["PRICE", "DECIMAL(30,", "2)", "-"]
     assert "ARRAY<STRING>" in described[6]
-    assert "PRICE" in sql(f"EXPLAIN SELECT price FROM {stream} EMIT CHANGES;")
+    explained = [
+        line.split() for line in sql(f"EXPLAIN SELECT price + 1 AS more FROM {stream} EMIT CHANGES;").splitlines()
+    ]
+    assert ["MORE", f"{stream}.PRICE"] in explained
+    explained = [line.split() for line in sql(f"EXPLAIN SELECT name FROM {stream} WHERE id = 'a';").splitlines()]
+    assert ["NAME", f"{stream}.NAME"] in explained
 
 
 @pytest.mark.parametrize(
@@ -156,6 +189,7 @@ def test_statements_answer_with_tables(sql: Sql, stream: str, topic: str) -> Non
         ("SHOW PROPERTIES;", "ksql.service.id"),
         ("SHOW FUNCTIONS;", "SUBSTRING"),
         ("SHOW TYPES;", "SCHEMA"),
+        ("SHOW ERRORS;", "OFFSET"),
         ("SHOW VARIABLES;", "VARIABLE"),
         ("DESCRIBE FUNCTION LCASE;", ") -> STRING"),
     ],
@@ -167,6 +201,43 @@ def test_every_answer_has_every_form(sql: Sql, statement: str, told: str, form: 
         assert told in printed
     elif form != "csv":
         assert json.loads(printed)["statementText"] == statement
+
+
+def test_connectors_and_assertions_as_tables() -> None:
+    def printed(entity: dict[str, object]) -> str:
+        out = io.StringIO()
+        write_entity(out, "table", entity)
+        return out.getvalue()
+
+    status = {
+        "name": "c",
+        "type": "sink",
+        "connector": {"state": "RUNNING", "worker_id": "w:1", "msg": None},
+        "tasks": [{"id": 0, "state": "FAILED", "worker_id": "w:1", "msg": "out of paper"}],
+    }
+    source = {"name": "S", "type": "STREAM", "topic": "t"}
+    described = printed(
+        {
+            "@type": "connector_description",
+            "connectorClass": "x.Y",
+            "status": status,
+            "topics": ["t"],
+            "sources": [source],
+        }
+    ).splitlines()
+    assert described[0] == "sink connector c: x.Y"
+    assert ["task", "0", "FAILED", "w:1"] in [line.split() for line in described]
+    assert "out of paper" in described
+    assert ["S", "stream", "t"] in [line.split() for line in described]
+    listed = {"name": "c", "type": "sink", "className": "x.Y", "state": "PAUSED"}
+    assert "PAUSED" in printed({"@type": "connector_list", "connectors": [listed]})
+    plugin = {"className": "x.Y", "type": "sink", "version": "1"}
+    assert "x.Y" in printed({"@type": "connector_plugins_list", "connectorsPlugins": [plugin]})
+    assert printed({"@type": "connector_info", "info": {"name": "c"}}) == "Created connector c\n"
+    assert printed({"@type": "drop_connector", "connectorName": "c"}) == "Dropped connector c\n"
+    assert printed({"@type": "assert_topic", "topicName": "t", "exists": False}) == "Topic t does not exist.\n"
+    schema = {"@type": "assert_schema", "subject": "t-value", "id": 3, "exists": True}
+    assert printed(schema) == "Schema with subject name t-value id 3 exists.\n"
 
 
 def test_properties_and_variables_hold_for_the_session(sql: Sql, stream: str) -> None:
@@ -219,6 +290,17 @@ def test_scripts_run_scripts_and_the_inner_one_is_named(refused: Refused, sql: S
     assert "does one run itself?" in refused("-f", str(outer))[1]
     assert "cannot read 'no such file'" in refused("RUN SCRIPT 'no such file';")[1]
     assert "Write RUN SCRIPT 'file.sql';" in refused("RUN;")[1]
+
+
+def test_a_script_finds_those_beside_it(sql: Sql, tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "deeper"
+    folder.mkdir(parents=True)
+    (tmp_path / "outer.sql").write_text("RUN SCRIPT 'deep/middle.sql';\nRUN SCRIPT 'last.sql';\n")
+    (tmp_path / "deep" / "middle.sql").write_text("DEFINE a = '1';\nRUN SCRIPT 'deeper/inner.sql';\n")
+    (folder / "inner.sql").write_text("RUN SCRIPT '../last.sql';\n")
+    (tmp_path / "deep" / "last.sql").write_text("DEFINE b = '2';\n")
+    (tmp_path / "last.sql").write_text("SHOW VARIABLES;\n")
+    assert sql("-o", "csv", "-f", str(tmp_path / "outer.sql")) == "variable,value\na,1\nb,2\n"
 
 
 @pytest.mark.parametrize(

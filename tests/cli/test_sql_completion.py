@@ -64,8 +64,28 @@ def test_sources_stand_where_sources_are_meant(complete: Complete, stream: str) 
     assert "FROM" not in complete("DESCRIBE ")
 
 
+def test_only_what_may_follow_is_offered(complete: Complete, stream: str) -> None:
+    assert complete("") == complete("SHOW STREAMS; ")
+    assert {"SELECT", "ALTER", "ASSERT"} <= set(complete(""))
+    assert complete("CREATE S") == ["SINK", "SOURCE", "STREAM"]
+    assert complete("create or replace t") == ["table "]
+    assert complete("SHOW T") == ["TABLES", "TOPICS", "TYPES"]
+    assert complete("DROP T") == ["TABLE", "TYPE"]
+    assert complete(f"SELECT id FROM {stream} EMIT ") == ["CHANGES", "FINAL"]
+    assert complete(f"SELECT id FROM {stream} L") == ["LEFT", "LIMIT"]
+    assert complete(f"SELECT id FROM {stream} WHERE id = 3 a") == ["and "]
+    assert complete(f"SELECT id FROM {stream} WHERE id N") == ["NOT "]
+    assert complete(f"SELECT id FROM {stream} WINDOW TUMBLING (SIZE 5 MIN") == ["MINUTE", "MINUTES"]
+    assert complete("CREATE STREAM x (a BIG") == ["BIGINT "]
+    assert complete("CREATE STREAM x (a INT PRI") == ["PRIMARY "]
+    assert complete("CREATE STREAM ") == ["IF "]
+    assert complete("CREATE STREAM x WITH (PARTITIONS=1, value_s") == ["value_schema_full_name", "value_schema_id"]
+    assert "FUNCTION" in complete("DESCRIBE ")
+    assert "SELECT" in complete("EXPLAIN ")
+
+
 def test_columns_are_those_of_the_sources_that_are_named(complete: Complete, stream: str) -> None:
-    assert complete(f"SELECT * FROM {stream} WHERE pri") == ["price", "primary", "print"]
+    assert complete(f"SELECT * FROM {stream} WHERE pri") == ["price"]
     assert complete(f"SELECT * FROM {stream} WHERE old") == ["`old Price`"]
     assert complete(f"SELECT * FROM {stream} WHERE `o") == ["`old Price`"]
     assert complete(f"SELECT * FROM {stream} AS x WHERE x.p") == ["x.price"]

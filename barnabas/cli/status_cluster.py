@@ -1,0 +1,102 @@
+"""What is on the broker: topics, and groups with how far they are behind."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from barnabas.cli.command_error import CommandError
+from barnabas.wire.errors import KafkaError
+from core_broker.tools.admin.group_admin import GroupAdmin, ListedGroup
+from core_broker.tools.admin.listed_offsets import Offset, list_offsets
+from core_broker.tools.admin.session import Session
+from core_broker.tools.java.java_failures import JavaFailure
+from core_broker.tools.shell.exits import ToolError
+
+ASK_TIMEOUT_MS: Final = 5_000
+GROUPS_MAX: Final = 200
+"""Groups that are asked how far they are; the others are only counted."""
+LATEST: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStatus:
+    """`lag` counts the records behind the committed offsets; None if there are none, or were not looked at."""
+
+    group: str
+    protocol: str
+    state: str
+    lag: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterStatus:
+    """`internal` are the topics that belong to the broker and the services."""
+
+    cluster_id: str | None
+    brokers: int
+    topics: int
+    internal: int
+    partitions: int
+    offline: int
+    groups: tuple[GroupStatus, ...]
+
+
+def cluster_status(bootstrap: str) -> ClusterStatus:
+    """Raises CommandError when nobody answers."""
+    try:
+        return asyncio.run(_ask(bootstrap))
+    except KafkaError as error:
+        raise CommandError(error.message) from None
+    except (ToolError, JavaFailure) as error:
+        raise CommandError(error.message) from None
+
+
+async def _ask(bootstrap: str) -> ClusterStatus:
+    from barnabas.cli.cluster import check_reachable
+
+    await check_reachable(bootstrap)
+    limits = {"default.api.timeout.ms": str(ASK_TIMEOUT_MS), "request.timeout.ms": str(ASK_TIMEOUT_MS)}
+    async with Session.open(bootstrap, None, limits) as session:
+        metadata = await session.metadata()
+        named = [topic for topic in metadata.topics if topic.name is not None]
+        internal = [topic for topic in named if topic.is_internal or (topic.name or "").startswith("_")]
+        partitions = [partition for topic in named for partition in topic.partitions]
+        return ClusterStatus(
+            metadata.cluster_id,
+            len(metadata.brokers),
+            len(named) - len(internal),
+            len(internal),
+            len(partitions),
+            sum(partition.leader_id < 0 for partition in partitions),
+            tuple(await _groups(session)),
+        )
+
+
+async def _groups(session: Session) -> list[GroupStatus]:
+    admin = GroupAdmin(session)
+    listed = sorted(await admin.list_groups(), key=lambda group: group.group_id)
+    found = []
+    for place, group in enumerate(listed):
+        lag = await _lag(session, admin, group) if place < GROUPS_MAX else None
+        found.append(GroupStatus(group.group_id, group.protocol_type or group.type, group.state, lag))
+    return sorted(found, key=lambda group: (-(group.lag or 0), group.group))
+
+
+async def _lag(session: Session, admin: GroupAdmin, group: ListedGroup) -> int | None:
+    try:
+        committed = await admin.committed(group.group_id)
+        if not committed:
+            return None
+        places = [(place.topic, place.partition) for place in committed]
+        ends = await list_offsets(session, dict.fromkeys(places, LATEST))
+    except (KafkaError, JavaFailure):
+        # A group, or a topic of its, may go while it is looked at.
+        return None
+    behind = 0
+    for place, offset in committed.items():
+        end = ends.get((place.topic, place.partition))
+        if isinstance(end, Offset):
+            behind += max(0, end.offset - offset.offset)
+    return behind

@@ -1,0 +1,177 @@
+"""What each service says of itself, and what its processes take."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+from barnabas.cli.platform_places import Places
+
+ASK_TIMEOUT_S: Final = 3.0
+ANSWER_MAX_BYTES: Final = 8 << 20
+HEALTHY: Final = "healthy"
+UNHEALTHY: Final = "unhealthy"
+DOWN: Final = "down"
+
+_HEALTH_PATHS: Final = {"registry": "/_health", "rest": "/_health", "connect": "/health", "sql": "/healthcheck"}
+_PROCESSES: Final = Path("/proc")
+_PARENT_FIELD: Final = 1
+"""Of /proc/PID/stat, counted behind the name in parentheses."""
+
+
+class Unanswered(Exception):
+    """Why a service has not answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStatus:
+    """`memory_bytes` is that of all its processes on this machine, None where they are not known."""
+
+    name: str
+    url: str
+    health: str
+    reason: str | None
+    version: str | None
+    pid: int | None
+    restarts: int | None
+    memory_bytes: int | None
+
+
+def ask(url: str, body: object = None) -> Any:
+    """The JSON that a service answers; an answer that is an error counts if it is JSON."""
+    data = None if body is None else json.dumps(body).encode()
+    request = Request(url, data, {"Content-Type": "application/json", "Accept": "application/json"})  # noqa: S310 - as given
+    try:
+        with urlopen(request, timeout=ASK_TIMEOUT_S) as answer:  # noqa: S310
+            content = answer.read(ANSWER_MAX_BYTES)
+    except HTTPError as error:
+        content = error.read(ANSWER_MAX_BYTES)
+    except (URLError, OSError, http.client.HTTPException, ValueError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise Unanswered(str(getattr(reason, "strerror", None) or reason)) from None
+    try:
+        return json.loads(content)
+    except ValueError:
+        raise Unanswered(f"{url} answers something else than JSON; is it the right service?") from None
+
+
+def service_status(name: str, places: Places) -> ServiceStatus:
+    """The status of one of the HTTP services."""
+    url = places.addresses[name]
+    try:
+        reason = _complaint(name, ask(url + _HEALTH_PATHS[name]))
+        health, version = (UNHEALTHY if reason else HEALTHY), _version(name, url)
+    except Unanswered as unanswered:
+        reason, health, version = str(unanswered), DOWN, None
+    return with_process(places, name, url, health, reason, version)
+
+
+def with_process(
+    places: Places, name: str, url: str, health: str, reason: str | None, version: str | None
+) -> ServiceStatus:
+    pid = places.pid_of(name)
+    states = () if places.running is None else places.running.services
+    restarts = next((state.restarts for state in states if state.name == name), None)
+    return ServiceStatus(name, url, health, reason, version, pid, restarts, None if pid is None else memory_of(pid))
+
+
+def memory_of(pid: int) -> int | None:
+    """What a process and all that it has started take: each page that they share counts once."""
+    children: dict[int, list[int]] = {}
+    try:
+        for entry in _PROCESSES.iterdir():
+            if entry.name.isdigit() and (parent := _parent_of(entry)) is not None:
+                children.setdefault(parent, []).append(int(entry.name))
+    except OSError:
+        return None
+    total, waiting = 0, [pid]
+    while waiting:
+        one = waiting.pop()
+        total += _proportional(_PROCESSES / str(one))
+        waiting += children.get(one, ())
+    return total or None
+
+
+def _parent_of(process: Path) -> int | None:
+    try:
+        fields = (process / "stat").read_text(errors="replace").rpartition(")")[2].split()
+        return int(fields[_PARENT_FIELD])
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def _proportional(process: Path) -> int:
+    try:
+        lines = (process / "smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+
+
+def _complaint(name: str, health: Any) -> str | None:
+    """Why a service is not well, in its own words; None when it is."""
+    if not isinstance(health, Mapping):
+        return f"its health is {health!r}"
+    if name == "sql":
+        if health.get("isHealthy"):
+            return None
+        details: Mapping[str, Any] = health.get("details") or {}
+        bad = {part: one for part, one in details.items() if not one.get("isHealthy")}
+        return "; ".join([f"{part}: {one.get('reason') or 'not well'}" for part, one in bad.items()]) or "not well"
+    if name == "connect":
+        return None if health.get("status") == HEALTHY else str(health.get("message") or health.get("status"))
+    if health.get("healthy"):
+        return None
+    status = health.get("status") or {}
+    errors = [str(text) for part, text in status.items() if part.endswith("_error") and text]
+    return "; ".join(errors) or f"{_HEALTH_PATHS[name]} says that it is not well"
+
+
+def _version(name: str, url: str) -> str | None:
+    """What it says its version is: that of the program in whose place it stands."""
+    try:
+        if name == "registry":
+            return str(ask(f"{url}/v1/metadata/version").get("version"))
+        if name == "connect":
+            return str(ask(f"{url}/").get("version"))
+        if name == "sql":
+            return str(ask(f"{url}/info")["KsqlServerInfo"].get("version"))
+    except (Unanswered, AttributeError, KeyError, TypeError):
+        return None
+    return None
+
+
+def uptime_s(started_s: float, now_s: float) -> int:
+    return max(0, int(now_s - started_s))
+
+
+def folder_sizes(folder: Path) -> dict[str, int]:
+    """Bytes on disk of each folder in the data directory."""
+    found: dict[str, int] = {}
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:
+        return found
+    for entry in entries:
+        if entry.is_dir() and not entry.is_symlink():
+            found[entry.name] = _size(entry)
+    return found
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for root, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(root, name)).st_blocks * 512
+            except OSError:
+                # Files come and go while the services run.
+                continue
+    return total

@@ -1,0 +1,76 @@
+"""`barnabas doctor`: what it finds, and what it advises."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from barnabas.cli import doctor_checks
+from barnabas.cli.doctor_checks import Verdict
+from barnabas.cli.main import main
+from barnabas.running_platform import RunningPlatform, ServiceState
+from barnabas.services import SERVICES
+
+BROKER = SERVICES["broker"]
+GOOD, ODD, BAD = Verdict.GOOD, Verdict.ODD, Verdict.BAD
+
+
+def test_a_port_that_is_taken_is_bad(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        words = ("doctor", "--data-dir", str(tmp_path / "data"), "--set", f"listeners=PLAINTEXT://127.0.0.1:{port}")
+        assert main(words) == 1
+    shown = capsys.readouterr().out
+    assert f"bad   port of broker    127.0.0.1:{port} is taken\n" in shown
+    assert f"'sport = :{port}'" in shown
+    assert not (tmp_path / "data").exists()
+
+
+def test_the_ports_of_the_platform_that_runs_are_its_own() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as own:
+        address = f"127.0.0.1:{own.getsockname()[1]}"
+        running = RunningPlatform(os.getpid(), 0.0, (ServiceState("broker", os.getpid(), (address,), 0),))
+        resolved = {"broker": BROKER.resolve({"listeners": f"PLAINTEXT://{address}"}, {}, None, platform=True)}
+        assert [one.verdict for one in doctor_checks.ports(resolved, running)] == [GOOD]
+        assert [one.verdict for one in doctor_checks.ports(resolved, None)] == [BAD]
+
+
+def test_a_folder_of_others_is_bad_and_stays_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "holiday.jpg").touch()
+    (found,) = doctor_checks.data_directory(tmp_path)
+    assert found.verdict is BAD
+    assert "holiday.jpg" in found.found
+    assert [path.name for path in tmp_path.iterdir()] == ["holiday.jpg"]
+
+
+def test_an_empty_folder_is_good_and_stays_empty(tmp_path: Path) -> None:
+    assert {one.check: one.verdict for one in doctor_checks.data_directory(tmp_path)}["data directory"] is GOOD
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("free", "verdict"), [(10**8, BAD), (2 * 10**9, ODD), (10**11, GOOD)])
+def test_little_space_is_told(free: int, verdict: Verdict) -> None:
+    assert doctor_checks.disk_space(free, Path("/data")).verdict is verdict
+
+
+@pytest.mark.parametrize(("soft", "hard", "verdict"), [(256, 256, BAD), (4096, 4096, ODD), (20_000, 20_000, GOOD)])
+def test_few_files_are_told(soft: int, hard: int, verdict: Verdict) -> None:
+    found = doctor_checks.open_files(soft, hard)
+    assert found.verdict is verdict
+    assert ("as root" in found.remedy) is (verdict is not GOOD)
+
+
+def test_a_clock_that_went_back_is_told_by_the_files(tmp_path: Path) -> None:
+    (tmp_path / "segment").touch()
+    written = (tmp_path / "segment").stat().st_mtime
+    assert doctor_checks.clock(tmp_path, written).verdict is GOOD
+    assert doctor_checks.clock(tmp_path, written - 3_600).verdict is BAD
+    assert doctor_checks.clock(tmp_path, 0.0).verdict is BAD
+
+
+@pytest.mark.parametrize(("available", "verdict"), [(10**9, ODD), (10**10, GOOD), (None, GOOD)])
+def test_little_memory_for_spark_is_told(available: int | None, verdict: Verdict) -> None:
+    assert doctor_checks.memory_for_spark(available).verdict is verdict
