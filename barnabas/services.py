@@ -111,13 +111,17 @@ class _Placement:
     def own_name(self, name: str, origin: Origin) -> str | None:
         prefix = f"{self.service.name}."
         exact = name.removeprefix(prefix)
-        if self.service is not BROKER and exact != name and self.catalogue.find(exact) is not None:
+        # Kafka has names of its own that begin with the broker's, such as broker.id.
+        if exact != name and self.catalogue.find(exact) is not None and not self._is_kafkas_name(name):
             return exact
         if self.catalogue.find(name) is not None:
             # All services see the same environment, whether they run in a platform or alone.
             shared = self.platform or origin is Origin.ENVIRONMENT
             return None if shared and self._is_claimed(name) else name
         return None if self._is_known_elsewhere(name) else name
+
+    def _is_kafkas_name(self, name: str) -> bool:
+        return self.service is BROKER and self.catalogue.find(name) is not None
 
     def _is_claimed(self, name: str) -> bool:
         """Where services share names, a plain one means the first service that knows it; what all of them have means all."""

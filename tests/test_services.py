@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.kernel.settings import SettingError
-from barnabas.services import REGISTRY, SERVICES, Service
+from barnabas.services import BROKER, REGISTRY, SERVICES, Service
 from tests.tidy.rules import ROOMS
 
 
@@ -38,6 +38,12 @@ def test_a_name_that_services_share_means_one_of_them(
 ) -> None:
     settings = REGISTRY.resolve(flags, environ, None, platform=platform).settings
     assert settings.items_of("listeners") == (expected,)
+
+
+def test_the_broker_has_a_prefix_too_beside_names_of_kafka_that_begin_with_it() -> None:
+    flags = {"broker.listeners": "PLAINTEXT://127.0.0.1:1", "listeners": "PLAINTEXT://127.0.0.1:2", "broker.id": "7"}
+    settings = BROKER.resolve(flags, {}, None, platform=True).settings
+    assert (settings.items_of("listeners"), settings.integer("broker.id")) == (("PLAINTEXT://127.0.0.1:1",), 7)
 
 
 def test_in_a_platform_the_variables_of_clients_do_not_count() -> None:
