@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from barnabas.kernel.environment import CLIENT_VARIABLES, KAFKA_PREFIX
-from barnabas.kernel.service_settings import SERVICE_SETTINGS
+from barnabas.kernel.service_settings import REQUEST_SETTINGS, SERVICE_SETTINGS
 from barnabas.kernel.settings import Catalogue, Origin, Setting, Settings, Source, resolve
 
 # Called once with the host and port of each listener, when the service answers.
@@ -125,7 +125,7 @@ class _Placement:
 
     def _is_claimed(self, name: str) -> bool:
         """Where services share names, a plain one means the first service that knows it; what all of them have means all."""
-        if SERVICE_SETTINGS.find(name) is not None:
+        if SERVICE_SETTINGS.find(name) is not None or any(name == setting.name for setting in REQUEST_SETTINGS):
             return False
         earlier = takewhile(lambda other: other is not self.service, SERVICES.values())
         return any(other.own_catalogue().find(name) is not None for other in earlier)

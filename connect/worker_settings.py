@@ -12,6 +12,7 @@ from typing import Final
 from barnabas.kernel.kafka_clients.admin import TopicShape
 from barnabas.kernel.kafka_clients.librdkafka import addresses as plain_addresses
 from barnabas.kernel.kafka_clients.tls import tls_context
+from barnabas.kernel.logging import configured
 from barnabas.kernel.settings import SettingError, Settings
 from barnabas.wire.client import Client
 from connect.cluster.membership import Identity, MembershipSettings
@@ -117,6 +118,7 @@ class WorkerSettings:
             offset_flush_interval_ms=settings.integer("offset.flush.interval.ms"),
             offset_flush_timeout_ms=settings.integer("offset.flush.timeout.ms"),
             topic_creation=settings.boolean("topic.creation.enable"),
+            log=configured(),
         )
 
     def wire_client(self) -> Client:

@@ -23,6 +23,7 @@ from core_broker.context import Listener
 from core_broker.coordinators.groups.coordinator import GroupCoordinator
 from core_broker.coordinators.timers import LoopTimers, SteadyTimers
 from core_broker.coordinators.transactions.coordinator import TransactionCoordinator
+from core_broker.disk_health import DiskHealth
 from core_broker.fetch_sessions import FetchSessions
 from core_broker.log.checkpoints import TopicPartition
 from core_broker.log.directory import LogDirectory, LogDirectoryError
@@ -110,6 +111,7 @@ class Broker:
         self.quotas = ClientQuotas(windows, _windows(settings, "controller.quota"))
         self._connection_rates = ConnectionRates(windows)
         self._server = Server(self, loop, _connection_limits(settings), self._connection_rates)
+        self.request_log = self._server.request_log
         self._checkpointing = asyncio.Lock()
         self.upkeep = Upkeep(
             self.topics.opened, self._stored, self.checkpoint, self.remove_deleted, self._clean, clock_ms
@@ -179,7 +181,9 @@ class Broker:
                 f"metrics need a Python package that is not installed ({problem}); install barnabas[metrics]",
             ) from None
         per_partition = self.settings.boolean("metrics.per.partition")
-        self.metrics = MetricsListener(Exposition(self, self._server, self._commits, per_partition=per_partition).page)
+        exposition = Exposition(self, self._server, self._commits, per_partition=per_partition)
+        health = DiskHealth(self._directory.path, self._disk, self._commits, self.loop)
+        self.metrics = MetricsListener(exposition.page, health.problem)
         self._take_quotas()
         await self.metrics.serve(sock)
         logger.info("metrics are at http://%s:%d/metrics", self.metrics.host, self.metrics.port)
@@ -309,6 +313,7 @@ class Broker:
         """What can be changed while the broker runs and is not a matter of topics."""
         effective = broker_config(self.settings, self.metadata.image, self.node_id).effective()
         self._server.limits = _connection_limits(effective)
+        self.request_log.configure(effective.text("request.log"), effective.integer("request.log.slow.ms"))
         self._connection_rates.configure(_accept_limits(effective, self.listeners))
         self.cleaner.configure(CleanerSettings.of(effective))
         self.verifies_transactions = effective.boolean("transaction.partition.verification.enable")

@@ -96,6 +96,8 @@ class GroupCommit:
         self._idle = asyncio.Event()
         self._idle.set()
         self.round_times_us = Histogram()
+        self.failure: OSError | None = None
+        """Why the last round did not make everything durable; None if it did."""
         self._thread = threading.Thread(target=self._work, name="committer", daemon=True)
         self._thread.start()
 
@@ -135,6 +137,7 @@ class GroupCommit:
 
     def _end_round(self, error: OSError | None, seconds: float) -> None:
         self.round_times_us.add(int(seconds * US_PER_S))
+        self.failure = error
         finished, self._round = self._round, []
         for partition, end_offset in finished:
             if error is None:

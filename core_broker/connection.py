@@ -16,6 +16,7 @@ from core_broker.deferred import CLOSE, Deferred
 from core_broker.dispatch import Call, CloseConnection, UnsupportedApi
 from core_broker.observer import Observation, Observer, timed
 from core_broker.receive_buffer import FrameError, ReceiveBuffer
+from core_broker.request_log import TROUBLE, request_fields
 from core_broker.security.principal import ANONYMOUS
 from core_broker.send_queue import Piece, SendQueue
 
@@ -44,7 +45,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def __init__(self, server: Server, listener: Listener) -> None:
         self._server = server
+        self._log = server.request_log
         self.listener = listener
+        self.principal = ANONYMOUS
         self._buffer = ReceiveBuffer(server.frame_max_bytes)
         self._transport: asyncio.Transport | None = None
         self._sending: SendQueue | None = None
@@ -191,16 +194,17 @@ class Connection(asyncio.BufferedProtocol):
 
     def _serve(self, frame: memoryview) -> None:
         observer = self._server.observer
-        started_s = 0.0 if observer is None else perf_counter()
+        started_s = perf_counter()
         call = self._server.dispatcher.call(frame)
         context = RequestContext(
             call.key,
             call.version,
             call.correlation_id,
             call.client_id,
-            ANONYMOUS,
+            self.principal,
             self.listener,
             self.host,
+            self.port,
             members=self._members,
         )
         if observer is not None:
@@ -211,24 +215,27 @@ class Connection(asyncio.BufferedProtocol):
         try:
             result = call.endpoint.handle(self._server.broker, context, call.request)
         except CloseConnection as reason:
-            logger.warning("connection from %s closed: %s: %s", self, call, reason)
+            extra = request_fields(call, self)
+            logger.warning("connection from %s closed: %s: %s", self, call, reason, extra=extra)
             self.close()
         except Exception:
-            logger.exception("%s from %s failed; the connection is closed", call, self)
+            logger.exception(
+                "%s from %s failed; the connection is closed", call, self, extra=request_fields(call, self)
+            )
             self.close()
         else:
             if call.observation is not None:
                 call.observation.handled()
             if call.endpoint.is_coroutine:
-                self._run(call, result)
+                self._run(call, started_s, result)
             elif type(result) is Deferred:
-                self._wait(call, result)
+                self._wait(call, started_s, result)
             elif result is None:
-                self._unanswered(call)
+                self._unanswered(call, started_s)
             elif not self._exchanges:
-                self._write(call, result)
+                self._write(call, started_s, result)
             else:
-                self._exchanges.append(Exchange(self, call, None, result))
+                self._exchanges.append(Exchange(self, call, started_s, None, result))
 
     def _observe(
         self, observer: Observer, call: Call, context: RequestContext, size_bytes: int, started_s: float
@@ -242,10 +249,10 @@ class Connection(asyncio.BufferedProtocol):
             self.mute(observation.throttle_ms)
         return Call(*call[:-1], observation)
 
-    def _run(self, call: Call, handler: Coroutine[Any, Any, Any]) -> None:
+    def _run(self, call: Call, started_s: float, handler: Coroutine[Any, Any, Any]) -> None:
         """A handler written as a coroutine: the way of APIs that are not hot."""
         deferred: Deferred[Any] = Deferred()
-        self._wait(call, deferred)
+        self._wait(call, started_s, deferred)
         if call.observation is not None:
             handler = _awaiting(handler, call.observation)
         task = self._server.loop.create_task(handler)
@@ -255,7 +262,8 @@ class Connection(asyncio.BufferedProtocol):
             self._server.tasks.discard(task)
             problem = None if task.cancelled() else task.exception()
             if problem is not None:
-                logger.error("%s from %s failed; the connection is closed", call, self, exc_info=problem)
+                extra = request_fields(call, self)
+                logger.error("%s from %s failed; the connection is closed", call, self, exc_info=problem, extra=extra)
             if task.cancelled() or problem is not None:
                 self.close()
             else:
@@ -263,8 +271,8 @@ class Connection(asyncio.BufferedProtocol):
 
         task.add_done_callback(finished)
 
-    def _wait(self, call: Call, deferred: Deferred[Any]) -> None:
-        exchange = Exchange(self, call, deferred)
+    def _wait(self, call: Call, started_s: float, deferred: Deferred[Any]) -> None:
+        exchange = Exchange(self, call, started_s, deferred)
         self._exchanges.append(exchange)
         self._busy = True
         self._buffer.hold()
@@ -286,18 +294,21 @@ class Connection(asyncio.BufferedProtocol):
             if exchange.response is CLOSE:
                 self.close()
             elif exchange.response is not None:
-                self._write(exchange.call, exchange.response)
+                self._write(exchange.call, exchange.started_s, exchange.response)
             else:
-                self._unanswered(exchange.call)
+                self._unanswered(exchange.call, exchange.started_s)
         if not self._busy:
             self.process()
 
-    def _unanswered(self, call: Call) -> None:
+    def _unanswered(self, call: Call, started_s: float) -> None:
         """A request that wants no answer is done."""
         if call.observation is not None:
             call.observation.end(None)
+        seconds = perf_counter() - started_s
+        if seconds >= self._log.tell_after_s:
+            self._log.tell(self, call, None, seconds)
 
-    def _write(self, call: Call, response: Any) -> None:
+    def _write(self, call: Call, started_s: float, response: Any) -> None:
         if self._transport is None:
             return
         endpoint = call.endpoint
@@ -306,7 +317,8 @@ class Connection(asyncio.BufferedProtocol):
         try:
             chunks = endpoint.encode(response)
         except WireError:
-            logger.exception("the answer to %s from %s cannot be encoded; the connection is closed", call, self)
+            extra = request_fields(call, self)
+            logger.exception("the answer to %s from %s cannot be encoded; it is closed", call, self, extra=extra)
             self.close()
             return
         size = CORRELATION_ID_BYTES + (len(chunks[0]) if len(chunks) == 1 else sum(map(len, chunks)))
@@ -322,6 +334,11 @@ class Connection(asyncio.BufferedProtocol):
             self._send()
         if call.observation is not None:
             call.observation.end(response)
+        seconds = perf_counter() - started_s
+        if seconds >= self._log.tell_after_s:
+            self._log.tell(self, call, response, seconds)
+        if endpoint.find_errors is not None and not TROUBLE.isdisjoint(endpoint.find_errors(response)):
+            self._log.tell_trouble(self, call, response, seconds)
 
     def _tell_pause(self, observation: Observation, response: Any) -> None:
         pause_ms = observation.answer(response)
@@ -357,14 +374,20 @@ class Connection(asyncio.BufferedProtocol):
 class Exchange:
     """A request that could not be answered at once, in its place in the queue of answers."""
 
-    __slots__ = ("_connection", "_holds", "answered", "call", "deferred", "response")
+    __slots__ = ("_connection", "_holds", "answered", "call", "deferred", "response", "started_s")
 
     def __init__(
-        self, connection: Connection, call: Call, deferred: Deferred[Any] | None, response: Any = None
+        self,
+        connection: Connection,
+        call: Call,
+        started_s: float,
+        deferred: Deferred[Any] | None,
+        response: Any = None,
     ) -> None:
         self._connection = connection
         self._holds = deferred is not None
         self.call = call
+        self.started_s = started_s
         self.deferred = deferred
         self.response = response
         self.answered = response is not None

@@ -46,5 +46,6 @@ class RequestContext:
     principal: Principal
     listener: Listener
     host: str
+    port: int = 0
     observation: Observation | None = None
     members: ConnectionMembers = field(default_factory=ConnectionMembers)

@@ -14,6 +14,7 @@ from barnabas.wire.codec import WireError
 from barnabas.wire.decoding import skip_tags
 from core_broker.apis.table import SERVED
 from core_broker.context import RequestContext
+from core_broker.metrics.requests import error_finder
 from core_broker.observer import SAMPLE_EVERY, Observation
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Endpoint:
     __slots__ = (
         "decode",
         "encode",
+        "find_errors",
         "flexible_request_header",
         "flexible_response_header",
         "handle",
@@ -64,6 +66,8 @@ class Endpoint:
         self.encode: Callable[[Any], Chunks] = codec.chunk_encoder(apis.response_class(key), version)
         self.flexible_request_header = apis.request_header_version(key, version) >= 2
         self.flexible_response_header = apis.response_header_version(key, version) >= 1
+        # Of Produce and Fetch the handlers tell themselves: to look for what is nearly never there would cost more than the rest.
+        self.find_errors = None if key in HOT_KEYS else error_finder(apis.response_class(key))
         self.requests = 0
         """Counted while somebody observes."""
         self.sample_every = SAMPLE_EVERY if key in HOT_KEYS else 1
@@ -81,7 +85,9 @@ class Call(NamedTuple):
     observation: Observation | None = None
 
     def __str__(self) -> str:
-        return f"{self.endpoint.name} v{self.version} (client id {self.client_id!r})"
+        return (
+            f"{self.endpoint.name} v{self.version} (client id {self.client_id!r}, correlation id {self.correlation_id})"
+        )
 
 
 class Dispatcher:
@@ -118,7 +124,12 @@ class Dispatcher:
                 position += 1
             else:
                 position = _skip_header_tags(frame, position)
-        request, _ = endpoint.decode(frame, position)
+        try:
+            request, _ = endpoint.decode(frame, position)
+        except WireError as problem:
+            raise WireError(
+                f"{endpoint.name} v{version} (client id {client_id!r}, correlation id {correlation_id}): {problem}"
+            ) from None
         return Call(endpoint, key, version, correlation_id, client_id, request)
 
     def _client_id(self, raw: bytes) -> str:

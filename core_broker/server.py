@@ -17,6 +17,7 @@ from core_broker.context import Listener
 from core_broker.dispatch import Dispatcher
 from core_broker.observer import Observer
 from core_broker.quotas.connection_rates import ConnectionRates
+from core_broker.request_log import RequestLog
 
 if TYPE_CHECKING:
     from core_broker.broker import Broker
@@ -73,6 +74,7 @@ class Server:
         rates: ConnectionRates,
     ) -> None:
         self.observer: Observer | None = None
+        self.request_log = RequestLog()
         self.rates = rates
         self.accepted: Counter[str] = Counter()
         self.refused = 0

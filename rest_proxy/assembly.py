@@ -14,13 +14,14 @@ from barnabas.kernel.http.request import BodyLimits
 from barnabas.kernel.http.router import Route, Router
 from barnabas.kernel.http.server import Server
 from barnabas.kernel.settings import Settings
-from rest_proxy import health
 from rest_proxy.clients import Clients
 from rest_proxy.formats.formats import Formats
+from rest_proxy.health import ServiceHealth
 from rest_proxy.openapi import document
 from rest_proxy.origins import Origins
 from rest_proxy.problems import translate
 from rest_proxy.proxy import Proxy
+from rest_proxy.record_log import RecordLog
 from rest_proxy.stopping import Stopping
 from rest_proxy.streams import stateless
 from rest_proxy.streams.live import LiveStreams
@@ -41,7 +42,10 @@ class Instance:
         self._settings = settings
         # What is wrong with a setting shows before any client is made.
         formats, origins = Formats(settings), Origins(settings)
-        self._proxy = Proxy(settings, Clients(settings), formats, origins, Stopping())
+        self._proxy = Proxy(
+            settings, Clients(settings), formats, origins, Stopping(), RecordLog(settings.text("request.log"))
+        )
+        self._health = ServiceHealth(self._proxy)
         self._consumers = Consumers(self._proxy)
         self._streams = LiveStreams(self._proxy)
         self._metrics = RequestMetrics("rest_proxy")
@@ -68,6 +72,7 @@ class Instance:
 
     async def stop(self) -> None:
         await self._consumers.stop()
+        await self._health.stop()
         await self._proxy.formats.stop()
         await self._proxy.clients.stop()
 
@@ -81,6 +86,6 @@ class Instance:
             for part in (clusters, topics, configs, partitions, brokers, groups, acls, produce):
                 yield from part.routes(proxy)
             yield from self._streams.routes()
-        yield from health.routes(proxy)
+        yield from self._health.routes()
         yield Route("GET", "/metrics", self._metrics.page)
         yield from document.routes(proxy)

@@ -8,26 +8,31 @@ from http import HTTPStatus
 from starlette.responses import Response
 
 from barnabas.kernel.http.answers import json_answer
+from barnabas.kernel.http.health import Health
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.proxy import Proxy
 
 
-def routes(proxy: Proxy) -> Iterator[Route]:
-    health = Health(proxy)
-    yield Route("GET", "/_health", health.health)
-    yield Route("GET", "/status/ready", health.ready)
-
-
-class Health:
-    """Asks the brokers each time unless they are known to be away: what was true a moment ago is no answer. The registry is not asked;
-    most records do without."""
+class ServiceHealth:
+    """Asks the brokers each time unless they are known to be away: what was true a moment ago is no answer. Without the registry the service
+    is degraded: most records do without."""
 
     def __init__(self, proxy: Proxy) -> None:
+        self._registry = proxy.formats.registry_check()
+        self._health = Health("rest", {"kafka": self._problem, "registry": self._registry.problem}, {"kafka"})
         self._admin = proxy.clients.admin
         self._reachability = proxy.clients.reachability
         self._brokers = ", ".join(proxy.settings.items_of("bootstrap.servers"))
+
+    def routes(self) -> Iterator[Route]:
+        yield from self._health.routes()
+        yield Route("GET", "/_health", self.health)
+        yield Route("GET", "/status/ready", self.ready)
+
+    async def stop(self) -> None:
+        await self._registry.close()
 
     async def health(self, _request: Request) -> Response:
         problem = await self._problem()

@@ -14,12 +14,14 @@ from barnabas.kernel.http import http_settings
 from barnabas.kernel.http.answer_cache import AnswerCache
 from barnabas.kernel.http.application import Application
 from barnabas.kernel.http.error_answers import ErrorAnswers
+from barnabas.kernel.http.health import Health
 from barnabas.kernel.http.metrics import RequestMetrics
 from barnabas.kernel.http.request import BodyLimits
 from barnabas.kernel.http.router import Route, Router
 from barnabas.kernel.http.server import Server
 from barnabas.kernel.kafka_clients.admin import Admin
 from barnabas.kernel.kafka_log.failures import StoreFailure
+from barnabas.kernel.serdes.registry_check import RegistryCheck
 from barnabas.kernel.settings import SettingError, Settings
 from barnabas.wire.election.identity import Identity
 from streams_sql.engine.engine import Engine
@@ -63,6 +65,12 @@ class Instance:
         self._cluster_id = ""
         self._running: RunningEngine | None = None
         self._is_started = False
+        registry = self._own.registry
+        self._registry = None if registry is None else RegistryCheck(registry.url, registry.credentials)
+        checks = {"server": self._start_problem, "kafka": self._kafka_problem, "spark": self._spark_problem}
+        if self._registry is not None:
+            checks["registry"] = self._registry.problem
+        self._health = Health("sql", checks, {"server", "kafka", "spark"})
 
     def server(self) -> Server:
         shapes = Shapes(lambda: self._host)
@@ -98,13 +106,19 @@ class Instance:
         if self._running is not None:
             await self._running.stop()
         await self._forwarder.close()
+        if self._registry is not None:
+            await self._registry.close()
 
     def _routes(self, shapes: Shapes, problems: Problems) -> Iterator[Route]:
         yield from StatementPages(self._engine, shapes, self._forwarder).routes()
         yield from QueryPages(self._engine, problems).routes()
         yield from InsertPages(self._engine, problems, self._stopping).routes()
-        yield from ServerPages(self._state, self._statuses, lambda name: property_problem(name, "")).routes()
+        yield from self._health.routes()
+        yield from self._server_pages().routes()
         yield Route("GET", "/metrics", self._metrics.page)
+
+    def _server_pages(self) -> ServerPages:
+        return ServerPages(self._state, self._part_problems, self._statuses, lambda name: property_problem(name, ""))
 
     def _engine(self) -> Engine:
         if self._running is None or not self._is_started:
@@ -114,12 +128,24 @@ class Instance:
     def _figures(self) -> EngineFigures:
         return self._running.figures() if self._running is not None and self._is_started else EngineFigures()
 
+    async def _start_problem(self) -> str | None:
+        return None if self._is_started else "the server is starting: it waits for Kafka, or reads its catalogue"
+
+    async def _kafka_problem(self) -> str | None:
+        return None if self._running is None else await self._running.kafka_problem()
+
+    async def _spark_problem(self) -> str | None:
+        return None if self._running is None else self._running.spark_problem
+
+    async def _part_problems(self) -> dict[str, str | None]:
+        """What ksqlDB's page tells, under its names."""
+        if self._running is None:
+            return {}
+        problems = await self._health.problems()
+        return {"metastore": None, "kafka": problems["kafka"], "commandRunner": None, "spark": problems["spark"]}
+
     def _state(self) -> ServerState:
-        running = self._running
-        health, reasons = ({}, {}) if running is None else (running.health, running.health_reasons)
-        return ServerState(
-            version("barnabas"), self._cluster_id, self._own.service_id, self._host, self._is_started, health, reasons
-        )
+        return ServerState(version("barnabas"), self._cluster_id, self._own.service_id, self._host, self._is_started)
 
 
 def _identity(settings: Settings, addresses: Sequence[tuple[str, int]]) -> Identity:

@@ -58,6 +58,8 @@ RESIGN_DEADLINE_S: Final = 10.0
 
 _FOREVER: Final = {"cleanup.policy": "delete", "retention.ms": "-1"}
 
+KAFKA_CHECK_TIMEOUT_S: Final = 2.0
+
 _logger = logging.getLogger(__name__)
 
 
@@ -229,20 +231,19 @@ class RunningEngine:
         await self._connect.close()
         self._folder.close()
 
-    @property
-    def health(self) -> dict[str, bool]:
-        return {
-            "metastore": True,
-            "kafka": self._leadership.error is None,
-            "commandRunner": True,
-            "spark": self._driver.unavailable is None,
-        }
+    async def kafka_problem(self) -> str | None:
+        """Why Kafka cannot be used: it is asked, since the election learns of a silence late."""
+        if self._leadership.error is not None:
+            return self._leadership.error
+        try:
+            await self._admin.cluster(KAFKA_CHECK_TIMEOUT_S)
+        except StoreFailure as failure:
+            return str(failure)
+        return None
 
     @property
-    def health_reasons(self) -> dict[str, str]:
-        """Why a part is not well."""
-        found = {"kafka": self._leadership.error, "spark": self._driver.unavailable}
-        return {name: str(reason) for name, reason in found.items() if reason is not None}
+    def spark_problem(self) -> str | None:
+        return self._driver.problem
 
     def figures(self) -> EngineFigures:
         """What is counted here, where most is known by the one who runs the queries."""

@@ -35,7 +35,7 @@ class BarnabasBroker(BrokerProcess):
         super().__init__(home)
         self.data_dir = home / "data"
         self._port = port
-        self._settings = dict(settings or {})
+        self.settings = dict(settings or {})
 
     @property
     def address(self) -> str:
@@ -48,7 +48,7 @@ class BarnabasBroker(BrokerProcess):
     def command(self) -> list[str]:
         program = Path(sys.executable).with_name("barnabas")
         where = ["--listeners", f"PLAINTEXT://{HOST}:{self._port}", "--data-dir", str(self.data_dir)]
-        settings = [word for name, value in self._settings.items() for word in ("--set", f"{name}={value}")]
+        settings = [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
         return [str(program), "serve", "broker", *where, *settings]
 
     def is_ready(self) -> bool:

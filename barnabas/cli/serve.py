@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 from barnabas.kernel.data_directory import DataDirectory
-from barnabas.kernel.logging import configure
+from barnabas.kernel.logging import LogForm, configure, printed
 from barnabas.services import BROKER, Service
 from barnabas.supervision import LISTENING
 
@@ -38,7 +38,8 @@ def run(service: Service, flags: dict[str, str], file: Path | None, *, supervise
         flags = {**flags, **_late_settings()}
     resolved = service.resolve(flags, os.environ, file, platform=supervised)
     settings = resolved.settings
-    configure(settings.text("log.level"), settings.text("log.format"))
+    form = LogForm(settings.text("log.level"), settings.text("log.format"), service.name, among_others=supervised)
+    configure(form)
     for remark in settings.remarks:
         log.warning("%s", remark)
     if resolved.data_directory is not None:
@@ -48,8 +49,10 @@ def run(service: Service, flags: dict[str, str], file: Path | None, *, supervise
 
     def announce(listeners: list[tuple[str, int]]) -> None:
         addresses = [address(host, port) for host, port in listeners]
-        for line in [", ".join(addresses)] if supervised else addresses:
-            print(f"{service.name}{LISTENING}{line}")
+        if supervised:
+            print(f"{service.name}{LISTENING}{', '.join(addresses)}")
+        for line in [] if supervised else addresses:
+            print(printed(f"{service.name}{LISTENING}{line}", __name__))
         sys.stdout.flush()
 
     try:

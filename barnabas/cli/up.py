@@ -16,7 +16,7 @@ from typing import Final
 from barnabas.cli.command_error import CommandError
 from barnabas.kernel import standard_output
 from barnabas.kernel.data_directory import DataDirectory
-from barnabas.kernel.logging import configure
+from barnabas.kernel.logging import LogForm, configure, configured, printed
 from barnabas.kernel.standard_output import OutputError
 from barnabas.platform import Hearers, Platform, PlatformError, write_log
 from barnabas.running_platform import RunFile, RunningPlatform, ServiceState
@@ -24,6 +24,8 @@ from barnabas.service_commands import own, service_commands
 from barnabas.services import BROKER, REGISTRY, SERVICES, SQL, Service
 
 PORT_MAX: Final = 65_535
+PLATFORM: Final = "platform"
+"""What the supervisor calls itself among its services, in the log."""
 _USAGE: Final = 2
 
 log = logging.getLogger(__name__)
@@ -93,7 +95,7 @@ def run(flags: dict[str, str], file: Path | None, wish: Wish) -> int:
     flags = {**wish.flags(services), **flags}
     resolved = [service.resolve(flags, os.environ, file, platform=True) for service in services]
     settings = resolved[0].settings
-    configure(settings.text("log.level"), settings.text("log.format"))
+    configure(LogForm(settings.text("log.level"), settings.text("log.format"), PLATFORM, among_others=True))
     folders = sorted({str(one.data_directory) for one in resolved if one.data_directory is not None})
     for folder in folders:
         DataDirectory.open(Path(folder))
@@ -116,7 +118,10 @@ def run(flags: dict[str, str], file: Path | None, wish: Wish) -> int:
     try:
         platform.run(on_ready)
     except PlatformError as error:
-        print(f"barnabas: {error}", file=sys.stderr)
+        if configured().form == "json":
+            log.critical("%s", error)
+        else:
+            print(f"barnabas: {error}", file=sys.stderr)
         return 1
     _show("barnabas has stopped")
     return 0
@@ -162,7 +167,7 @@ def _kept(run_file: RunFile, states: Sequence[ServiceState]) -> None:
 def _show(line: str) -> None:
     """Services go on when nobody can read about them any more."""
     try:
-        print(line, flush=True)
+        print(printed(line, __name__), flush=True)
     except OutputError as error:
         standard_output.discard()
         log.warning("%s; the platform goes on", error)

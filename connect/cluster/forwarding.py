@@ -11,6 +11,7 @@ from typing import Final
 
 import httpx
 
+from barnabas.kernel import current_request
 from connect.worker.failures import CONFLICT, Conflict
 
 TIMEOUT_S: Final = 90.0
@@ -40,7 +41,7 @@ class Forwarder:
     """Keeps connections to other workers open from one call to the next."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
-        # It tells of every single call, which the access log does already.
+        # It tells of every single call, which the request log does already.
         logging.getLogger("httpx").setLevel(logging.WARNING)
         self._client = httpx.AsyncClient(
             verify=True if tls is None else tls,
@@ -57,7 +58,7 @@ class Forwarder:
         request = self._client.build_request(
             call.method,
             httpx.URL(url).copy_with(raw_path=call.target),
-            headers={**call.headers, "accept-encoding": "identity"},
+            headers={**call.headers, **current_request.headers(), "accept-encoding": "identity"},
             content=call.body,
         )
         try:

@@ -20,7 +20,7 @@ FORWARD: Final = "forward"
 SETTLE_S: Final = 10.0
 """How long a request waits for a leader before its client is told to try again."""
 
-_FORWARDED: Final = ("accept", "authorization", "content-type", "x-request-id")
+_FORWARDED: Final = ("accept", "authorization", "content-type")
 
 
 class Routing:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.health import live_routes
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from connect.cluster.routing import Routing
@@ -29,6 +30,7 @@ class Root:
     def routes(self) -> Iterator[Route]:
         yield Route("GET", "/", self.about)
         yield Route("GET", "/health", self.health)
+        yield from live_routes()
         yield Route("GET", "/admin/loggers", self.loggers)
         yield Route("GET", "/admin/loggers/{logger}", self.logger)
         yield Route("PUT", "/admin/loggers/{logger}", self.set_level)

@@ -10,6 +10,7 @@ import socket
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final, NoReturn
 
 import barnabas.kernel.logging
@@ -45,7 +46,7 @@ GARBAGE_THRESHOLDS: Final = (50_000, 20, 50)
 
 def run_task(own: socket.socket, spec: TaskSpec) -> NoReturn:
     channel = Channel(own)
-    _prepare(spec.worker)
+    _prepare(spec.worker, {"connector": spec.id.connector, "task": spec.id.number})
     control = Control(channel, starts_paused=spec.starts_paused)
     signal.signal(signal.SIGTERM, control.terminate)
 
@@ -61,16 +62,16 @@ def run_task(own: socket.socket, spec: TaskSpec) -> NoReturn:
 def run_call(own: socket.socket, asked: tuple[ConnectorSpec, Question]) -> NoReturn:
     connector, question = asked
     channel = Channel(own)
-    _prepare(connector.worker)
+    _prepare(connector.worker, {"connector": connector.name})
     threading.Thread(target=_end_with_worker, args=(channel,), daemon=True).start()
     _say_last(channel, lambda: _answer(connector, question), connector.config, connector.worker)
 
 
-def _prepare(worker: WorkerContext) -> None:
+def _prepare(worker: WorkerContext, origin: Mapping[str, object]) -> None:
     # Ctrl-C reaches every process of the terminal; the worker tells the task what to do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    barnabas.kernel.logging.configure(worker.log_level, worker.log_format)
+    barnabas.kernel.logging.configure(replace(worker.log, origin=origin))
     gc.set_threshold(*GARBAGE_THRESHOLDS)
     # What the processes of all tasks share stays shared.
     gc.freeze()

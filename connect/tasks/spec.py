@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from barnabas.kernel.logging import LogForm
 from connect.api.source import SourceOffset
 
 
@@ -33,8 +34,8 @@ class WorkerContext:
     offset_flush_timeout_ms: int = 5_000
     topic_creation: bool = True
     """Whether tasks may create the topics that their configurations describe (`topic.creation.enable`)."""
-    log_level: str = "info"
-    log_format: str = "text"
+    log: LogForm = field(default_factory=LogForm)
+    """How the worker's own log looks; a task's runs together with it."""
 
 
 @dataclass(frozen=True, slots=True)

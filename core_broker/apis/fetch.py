@@ -27,6 +27,7 @@ from core_broker.deferred import Deferred
 from core_broker.fetch_sessions import Fetch, Target
 from core_broker.log.reader import ColdRead
 from core_broker.partition import Partition
+from core_broker.request_log import TROUBLE
 from core_broker.security.authorizer import Operation, ResourceType
 from core_broker.traffic import Traffic
 
@@ -171,6 +172,8 @@ class FetchWork:
         self._broker.traffic.errors[self._context.api_key, code] += 1
         if traffic is not None:
             traffic.fetch_failed(code)
+        if code in TROUBLE:
+            self._broker.request_log.tell_failure(self._context, KafkaError(ErrorCode(code)))
 
     # Waiting for the disk.
 

@@ -82,3 +82,4 @@ def _alter_loggers(broker: Broker, name: str, alterations: list[Alteration], *, 
     if not validate_only:
         for logger, level in levels.items():
             loggers.set_level(logger, level)
+        broker.request_log.follow_level()

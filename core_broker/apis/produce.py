@@ -27,6 +27,7 @@ from core_broker.deferred import CLOSE, Deferred
 from core_broker.dispatch import CloseConnection
 from core_broker.metadata.topic_names import INTERNAL_TOPICS
 from core_broker.partition import Append, Partition
+from core_broker.request_log import TROUBLE
 from core_broker.security.authorizer import Operation, ResourceType
 from core_broker.validation import RejectedRecords, check_batch, check_request, open_batch
 
@@ -338,6 +339,8 @@ class ProduceWork:
     def _fail(self, answer: PartitionProduceResponse, error: KafkaError) -> None:
         self._failed = True
         self._count_failure(answer, error.code)
+        if error.code in TROUBLE:
+            self._broker.request_log.tell_failure(self._context, error, self._broker.clock_ms() - self._now_ms)
         answer.error_code = error.code
         answer.error_message = error.message
         answer.base_offset = -1

@@ -1,9 +1,10 @@
-"""Broker settings of metrics and telemetry: ours, and those in Kafka's own form."""
+"""Broker settings of what is told of requests and metrics: ours, and those in Kafka's own form."""
 
 from __future__ import annotations
 
 from functools import partial
 
+from barnabas.kernel.service_settings import REQUEST_SETTINGS
 from barnabas.kernel.settings import Catalogue, Kind
 from core_broker.configs.checks import distinct
 from core_broker.configs.setting import BrokerSetting, Effect, KafkaSetting, UpdateMode
@@ -25,6 +26,20 @@ LISTENER = (
     BrokerSetting("metrics.per.partition", Kind.BOOLEAN, False, "Whether metrics tell of every single partition, too."),
 )
 
+REQUEST_LOG = tuple(
+    BrokerSetting(
+        shared.name,
+        shared.kind,
+        shared.default,
+        shared.doc,
+        shared.unit,
+        choices=shared.choices,
+        minimum=shared.minimum,
+        mode=UpdateMode.CLUSTER_WIDE,
+    )
+    for shared in REQUEST_SETTINGS
+)
+
 KAFKAS = (
     _inert(
         "metric.reporters",
@@ -44,7 +59,7 @@ KAFKAS = (
     ),
 )
 
-SETTINGS = (*LISTENER, *KAFKAS)
+SETTINGS = (*LISTENER, *REQUEST_LOG, *KAFKAS)
 
 # What a client metrics subscription holds.
 CLIENT_METRICS_CATALOGUE: Catalogue[KafkaSetting] = Catalogue(

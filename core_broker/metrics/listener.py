@@ -1,8 +1,9 @@
-"""A web server for one page. It knows GET and HEAD, and takes no more than a small request."""
+"""A web server for a few pages. It knows GET and HEAD, and takes no more than a small request."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import socket
 from collections.abc import Awaitable, Callable
@@ -11,13 +12,18 @@ from typing import Final
 logger = logging.getLogger(__name__)
 
 PATH: Final = "/metrics"
+HEALTH_PATH: Final = "/health"
+LIVE_PATH: Final = "/health/live"
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+JSON_TYPE: Final = "application/json"
 REQUEST_MAX_BYTES: Final = 16 * 1024
 REQUEST_DEADLINE_S: Final = 10.0
 ANSWER_DEADLINE_S: Final = 60.0
 CONNECTIONS_MAX: Final = 16
 
 Page = Callable[[], Awaitable[bytes]]
+Check = Callable[[], Awaitable[str | None]]
+"""What is wrong with the broker; None if nothing is."""
 
 
 class Refusal(Exception):
@@ -33,8 +39,9 @@ class Refusal(Exception):
 class MetricsListener:
     """Answers one request on each connection, one page at a time."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, check: Check) -> None:
         self._page = page
+        self._check = check
         self._turn = asyncio.Lock()
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -70,11 +77,24 @@ class MetricsListener:
         try:
             if len(self._tasks) > CONNECTIONS_MAX:
                 raise Refusal("503 Service Unavailable", f"more than {CONNECTIONS_MAX} connections ask for metrics")
-            method = _check(await _read_head(reader))
-            return _response("200 OK", CONTENT_TYPE, await self._collect(), method=method)
+            method, path = _check(await _read_head(reader))
+            if path == PATH:
+                return _response("200 OK", CONTENT_TYPE, await self._collect(), method=method)
+            status, told = await self._health(path)
+            return _response(status, JSON_TYPE, json.dumps(told).encode(), method=method)
         except Refusal as refusal:
             body = f"{refusal.text}\n".encode()
             return _response(refusal.status, "text/plain; charset=utf-8", body, *refusal.headers, method=method)
+
+    async def _health(self, path: str) -> tuple[str, dict[str, object]]:
+        if path == LIVE_PATH:
+            return "200 OK", {"status": "alive"}
+        problem = await self._check()
+        disk = {"healthy": True} if problem is None else {"healthy": False, "reason": problem}
+        told = {"service": "broker", "checks": {"disk": disk}}
+        if problem is None:
+            return "200 OK", {"status": "healthy", "message": "everything works", **told}
+        return "503 Service Unavailable", {"status": "unhealthy", "message": f"disk: {problem}", **told}
 
     async def _collect(self) -> bytes:
         async with self._turn:
@@ -97,17 +117,18 @@ async def _read_head(reader: asyncio.StreamReader) -> bytes:
         raise Refusal("408 Request Timeout", f"the request was not whole after {REQUEST_DEADLINE_S:g} s") from None
 
 
-def _check(head: bytes) -> str:
-    """The method, if the request is for the page."""
+def _check(head: bytes) -> tuple[str, str]:
+    """The method and the path, if the request is for one of the pages."""
     words = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
     if len(words) != 3 or not words[2].startswith("HTTP/1."):
         raise Refusal("400 Bad Request", "this is no HTTP/1 request; metrics are at http://HOST:PORT/metrics")
     method, target, _ = words
-    if target.partition("?")[0] != PATH:
-        raise Refusal("404 Not Found", f"there is only {PATH}")
+    path = target.partition("?")[0]
+    if path not in (PATH, HEALTH_PATH, LIVE_PATH):
+        raise Refusal("404 Not Found", f"there are {PATH}, {HEALTH_PATH} and {LIVE_PATH}")
     if method not in ("GET", "HEAD"):
-        raise Refusal("405 Method Not Allowed", "metrics can be read, with GET or HEAD", "Allow: GET, HEAD")
-    return method
+        raise Refusal("405 Method Not Allowed", "pages can be read, with GET or HEAD", "Allow: GET, HEAD")
+    return method, path
 
 
 def _response(status: str, content_type: str, body: bytes, *headers: str, method: str) -> bytes:

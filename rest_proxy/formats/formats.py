@@ -13,6 +13,7 @@ import orjson
 
 from barnabas.kernel.serdes.codecs import Codecs
 from barnabas.kernel.serdes.framing import Frame, Headers, read_frame
+from barnabas.kernel.serdes.registry_check import RegistryCheck
 from barnabas.kernel.serdes.registry_client import RegistryClient, SchemaKey
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
 from barnabas.kernel.serdes.serdes_error import SerdesError
@@ -47,6 +48,7 @@ class Formats:
 
     def __init__(self, settings: Settings) -> None:
         self._client = _registry_client(settings)
+        self._registry = ",".join(settings.items_of(_URLS)), settings.text_or_none(_USER_INFO)
         self._schemas = RegisteredSchemas(self._client)
         self._codecs = Codecs(self._client)
         # One thread: neither the client nor the codecs are meant for several at once.
@@ -55,6 +57,10 @@ class Formats:
         self._decoders = Lookups(
             partial(make_decoder, self._codecs), self._executor, DECODERS_KEPT_MAX, _decoder_kept_s
         )
+
+    def registry_check(self) -> RegistryCheck:
+        """Tells whether the registry that is used here answers."""
+        return RegistryCheck(*self._registry)
 
     def known(self, choice: SchemaChoice) -> Encoder | None:
         """The encoder if it takes no question to the registry: for paths that must not wait for each record."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Hashable
 from concurrent.futures import Executor
+from contextvars import copy_context
 from functools import partial
 from time import monotonic
 from typing import Generic, TypeVar
@@ -41,7 +42,9 @@ class Lookups(Generic[KeyT, AnswerT]):
             return found
         asked = self._asked.get(key)
         if asked is None:
-            asked = asyncio.get_running_loop().run_in_executor(self._executor, self._ask, key)
+            # In the context of whoever asks first: the registry is told the id of that request.
+            ask = partial(copy_context().run, self._ask, key)
+            asked = asyncio.get_running_loop().run_in_executor(self._executor, ask)
             self._asked[key] = asked
             asked.add_done_callback(partial(self._keep, key))
         # Whoever gives up takes nothing from the others.

@@ -14,11 +14,9 @@ from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from rest_proxy.formats.failure import InvalidData
-from rest_proxy.formats.formats import Formats
 from rest_proxy.formats.plain_formats import PLAIN_ENCODERS
 from rest_proxy.kafka.failure import KafkaFailure
-from rest_proxy.kafka.producer import ANY_PARTITION, Delivered, OutgoingRecord, SharedProducer
-from rest_proxy.kafka.reachability import Reachability
+from rest_proxy.kafka.producer import ANY_PARTITION, Delivered, OutgoingRecord
 from rest_proxy.kafka.topic_name import invalid_topic
 from rest_proxy.problems import (
     AUTHENTICATION_FAILED,
@@ -48,7 +46,7 @@ _STATUS_OF_CODE: Final = {AUTHENTICATION_FAILED: UNAUTHORIZED, AUTHORIZATION_FAI
 
 
 def routes(proxy: Proxy) -> Iterator[Route]:
-    produce = Produce(proxy.formats, proxy.clients.producer, proxy.clients.reachability)
+    produce = Produce(proxy)
     yield Route("POST", "/topics/{topic}", produce.to_topic)
     yield Route("POST", "/topics/{topic}/partitions/{partition}", produce.to_partition)
 
@@ -67,10 +65,11 @@ _PLAIN_PARTS: Final = {
 
 
 class Produce:
-    def __init__(self, formats: Formats, producer: SharedProducer, reachability: Reachability) -> None:
-        self._formats = formats
-        self._producer = producer
-        self._reachability = reachability
+    def __init__(self, proxy: Proxy) -> None:
+        self._formats = proxy.formats
+        self._producer = proxy.clients.producer
+        self._reachability = proxy.clients.reachability
+        self._log = proxy.record_log
 
     def to_topic(self, request: Request) -> Awaitable[Response]:
         return self._produce(request, ANY_PARTITION)
@@ -96,8 +95,11 @@ class Produce:
         results: Sequence[Delivered | KafkaFailure] = (
             [invalid] * len(outgoing) if invalid else await self._producer.send(outgoing)
         )
+        failures = [each for each in results if isinstance(each, KafkaFailure)]
+        if invalid is None and (failures or self._log.tells_places):
+            self._log.tell(topic, results)
         raise_unreachable(results)
-        return JsonAnswer(_answer(results, key, value), _status(results), media_type)
+        return JsonAnswer(_answer(results, key, value), _status(failures), media_type)
 
     async def _parts(self, body: ProduceRequest, topic: str, form: str) -> tuple[_Part, _Part]:
         """How keys and values of a format with schemas become bytes."""
@@ -161,9 +163,9 @@ def _failed(failure: KafkaFailure) -> bytes:
     return orjson.dumps({"partition": None, "offset": None, "error_code": code, "error": message})
 
 
-def _status(results: Sequence[Delivered | KafkaFailure]) -> int:
+def _status(failures: Iterable[KafkaFailure]) -> int:
     """Whoever is not let in shall see it at once; every other failure is told in its place alone."""
-    for result in results:
-        if isinstance(result, KafkaFailure) and (status := _STATUS_OF_CODE.get(of_record(result)[0])):
+    for failure in failures:
+        if status := _STATUS_OF_CODE.get(of_record(failure)[0]):
             return status
     return OK

@@ -47,6 +47,7 @@ class Produce:
             reader,
             receipts,
             self._proxy.clients.producer,
+            self._proxy.record_log,
             in_flight_max=self._in_flight_max,
             record_max_bytes=self._record_max_bytes,
             inflation=inflation,
@@ -57,7 +58,7 @@ class Produce:
         _check_types(request)
         await self._proxy.clients.reachability.check()
         reader, receipts = self._topic(request)
-        batch = ProduceBatch(reader, receipts, self._proxy.clients.producer)
+        batch = ProduceBatch(reader, receipts, self._proxy.clients.producer, self._proxy.record_log)
         return await batch.answer(await request.body())
 
     def _topic(self, request: Request) -> tuple[RecordReader, Receipts]:

@@ -12,6 +12,7 @@ from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.errors import HttpError
 from rest_proxy.kafka.producer import Delivered, SharedProducer
 from rest_proxy.problems import raise_unreachable
+from rest_proxy.record_log import RecordLog
 from rest_proxy.v3.receipts import Receipts, error_fields, matched
 from rest_proxy.v3.record_reader import ReadRecord, RecordReader
 
@@ -27,15 +28,19 @@ _ID: Final = re.compile(r"[0-9a-zA-Z_-]{1,80}")
 class ProduceBatch:
     """One request: either it is refused as a whole, or each of its entries has a result."""
 
-    def __init__(self, reader: RecordReader, receipts: Receipts, producer: SharedProducer) -> None:
+    def __init__(
+        self, reader: RecordReader, receipts: Receipts, producer: SharedProducer, record_log: RecordLog
+    ) -> None:
         self._reader = reader
         self._receipts = receipts
         self._producer = producer
+        self._log = record_log
 
     async def answer(self, body: bytes) -> Response:
         entries = _entries(body)
         turns = [await self._reader.read(entry) for entry in entries.values()]
         results = await self._producer.send([turn.outgoing for turn in turns if isinstance(turn, ReadRecord)])
+        self._log.tell(self._reader.topic, results)
         if len(results) == len(turns):
             raise_unreachable(results)
         successes: list[orjson.Fragment] = []

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.inflation import StreamInflation
 from rest_proxy.kafka.producer import Batch, SharedProducer
+from rest_proxy.record_log import RecordLog, RecordPlaces
 from rest_proxy.stopping import Stopping
 from rest_proxy.v3.json_objects import JsonObjects, Oversize
 from rest_proxy.v3.receipts import Receipts, Turn, refusal
@@ -47,6 +48,7 @@ class ProduceStream(Response):
         reader: RecordReader,
         receipts: Receipts,
         producer: SharedProducer,
+        record_log: RecordLog,
         *,
         in_flight_max: int,
         record_max_bytes: int,
@@ -59,6 +61,8 @@ class ProduceStream(Response):
         self._reader = reader
         self._receipts = receipts
         self._producer = producer
+        self._log = record_log
+        self._places = RecordPlaces()
         self._in_flight = InFlight(in_flight_max)
         self._objects = JsonObjects(record_max_bytes)
         self._inflation = inflation
@@ -81,6 +85,7 @@ class ProduceStream(Response):
             except ClientDisconnect:
                 # What was handed to the producer is written nevertheless; there is nobody to tell.
                 sending.cancel()
+        self._log.tell_of(self._reader.topic, self._places)
         if not sending.cancelled():
             problem = upload.problem or self._objects.problem
             await send({"type": "http.response.body", "body": b"" if problem is None else _last_words(problem)})
@@ -125,6 +130,8 @@ class ProduceStream(Response):
             await first.batch.done
             # Whatever is complete by now goes out with it: to send costs as much as to write dozens of receipts.
             complete = [first, *self._in_flight.complete()]
+            for each in complete:
+                self._places.add(each.batch.results, wanted=self._log.tells_places)
             receipts = b"".join([self._receipts.in_turn(each.turns, each.batch.results) for each in complete])
             await send({"type": "http.response.body", "body": receipts, "more_body": True})
             for each in complete:

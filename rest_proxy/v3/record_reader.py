@@ -73,7 +73,7 @@ class RecordReader:
     """Reads the records of one topic. What it learns of schemas is forgotten by `refresh`, so that the latest stays the latest."""
 
     def __init__(self, topic: str, formats: Formats) -> None:
-        self._topic = topic
+        self.topic = topic
         self._formats = formats
         self._misnamed = invalid_topic(topic)
         self._key = self._side(is_key=True)
@@ -109,7 +109,7 @@ class RecordReader:
         if len(fields) == 1 and "value" in fields:
             # Most records are no more than that.
             value, value_words = self._encoded(self._value, fields["value"])
-            return ReadRecord(OutgoingRecord(self._topic, None, value), value_words)
+            return ReadRecord(OutgoingRecord(self.topic, None, value), value_words)
         if not fields.keys() <= RECORD_FIELDS:
             raise _unknown_field(fields, RECORD_FIELDS)
         value, value_words = self._encoded(self._value, fields.get("value"))
@@ -118,7 +118,7 @@ class RecordReader:
         headers = fields.get("headers")
         timestamp = fields.get("timestamp")
         outgoing = OutgoingRecord(
-            self._topic,
+            self.topic,
             key,
             value,
             ANY_PARTITION if partition is None else _partition(partition),
@@ -131,7 +131,7 @@ class RecordReader:
         plain: dict[str, tuple[Encoder, str]] = {}
         name = "key" if is_key else "value"
         for form in PLAIN_FORMATS:
-            encoder = self._formats.known(SchemaChoice(self._topic, is_key, form))
+            encoder = self._formats.known(SchemaChoice(self.topic, is_key, form))
             assert encoder is not None, f"{form} needs no schema"
             plain[form.upper()] = encoder, _words(name, encoder)
         return _Side(is_key, name, plain)
@@ -157,7 +157,7 @@ class RecordReader:
         found = self._encoders.get(choice)
         if found is not None:
             return found
-        schema = SchemaChoice(self._topic, *choice)
+        schema = SchemaChoice(self.topic, *choice)
         encoder = self._formats.known(schema)
         if encoder is None:
             raise UnknownSchema(schema)

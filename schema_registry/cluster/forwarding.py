@@ -11,6 +11,7 @@ from typing import Final
 
 import httpx
 
+from barnabas.kernel import current_request
 from barnabas.wire.election.identity import Identity
 from schema_registry.errors import ForwardingFailed, LeaderUnknown
 
@@ -27,7 +28,6 @@ _HEADERS: Final = (
     "Accept",
     "Confluent-Accept-Unknown-Properties",
     "Authorization",
-    "X-Request-ID",
 )
 _USER_AGENT: Final = "barnabas-schema-registry"
 
@@ -68,7 +68,7 @@ class Forwarder:
         connect_timeout_ms: int = DEFAULT_TIMEOUT_MS,
         timeout_ms: int = DEFAULT_TIMEOUT_MS,
     ) -> None:
-        # It tells of every single call, which the access log does already.
+        # It tells of every single call, which the request log does already.
         logging.getLogger("httpx").setLevel(logging.WARNING)
         self._headers = (*_HEADERS, *further_headers)
         self._timeout_ms = timeout_ms
@@ -120,6 +120,7 @@ class Forwarder:
                 yield name, headers[name.lower()]
         before = headers.get(FORWARDED_FOR_HEADER.lower())
         yield FORWARDED_FOR_HEADER, f"{before}, {client}" if before else client
+        yield from current_request.headers().items()
         yield FORWARD_HEADER, "true"
         yield "Accept-Encoding", "identity"
         yield "User-Agent", _USER_AGENT

@@ -12,6 +12,7 @@ import orjson
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from starlette.responses import Response
 
+from barnabas.kernel.http.health import Health
 from barnabas.kernel.http.metrics import RequestMetrics
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
@@ -39,6 +40,9 @@ class ServiceStatus:
         self._node = node
         self._names = names
         self._metrics = RequestMetrics("schema_registry", more=[self._families])
+        self._health = Health(
+            "registry", {"topic": self._topic_problem, "election": self._election_problem}, {"topic", "election"}
+        )
 
     @property
     def metrics(self) -> RequestMetrics:
@@ -50,6 +54,7 @@ class ServiceStatus:
         yield Route("GET", "/v1/metadata/id", self.cluster_id, cached=True)
         yield Route("GET", "/v1/metadata/version", self.version, cached=True)
         yield Route("GET", "/v1/metadata/deployment", self.deployment, cached=True)
+        yield from self._health.routes()
         yield Route("GET", "/_health", self.health)
         yield Route("GET", "/status/ready", self.ready)
         yield Route("GET", "/master_available", self.leader_available)
@@ -88,6 +93,18 @@ class ServiceStatus:
         }
         status = HTTPStatus.OK if healthy else HTTPStatus.SERVICE_UNAVAILABLE
         return Response(orjson.dumps(members), status, media_type="application/json")
+
+    async def _topic_problem(self) -> str | None:
+        health = self._node.store.health
+        if health.error is not None:
+            return health.error
+        return None if health.reading else "the topic of schemas has not been read to its end yet"
+
+    async def _election_problem(self) -> str | None:
+        election = self._node.election
+        if election.healthy:
+            return None
+        return election.error or "this instance has not joined the group of instances yet"
 
     async def ready(self, _request: Request) -> Response:
         """Whether reads and writes would be answered now."""

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import httpx
 import orjson
 
+from barnabas.kernel import current_request
 from streams_sql.engine.failures import ConnectRefused, Unavailable
 
 CONNECTIONS_MAX: Final = 20
@@ -77,7 +78,9 @@ class ConnectClient:
         content = None if body is None else orjson.dumps(body)
         try:
             async with asyncio.timeout(access.timeout_s):
-                answer = await self._opened().request(method, f"{access.url.rstrip('/')}{path}", content=content)
+                answer = await self._opened().request(
+                    method, f"{access.url.rstrip('/')}{path}", content=content, headers=current_request.headers()
+                )
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as problem:
             reason = str(problem) or type(problem).__name__
             raise Unavailable(

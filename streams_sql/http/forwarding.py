@@ -9,6 +9,7 @@ from typing import Final
 import httpx
 from starlette.responses import Response
 
+from barnabas.kernel import current_request
 from barnabas.kernel.http.request import Request
 from streams_sql.engine.failures import Unavailable
 
@@ -18,14 +19,14 @@ TIMEOUT_S: Final = 60.0
 CONNECT_TIMEOUT_S: Final = 5.0
 CONNECTIONS_MAX: Final = 100
 
-_HEADERS: Final = ("accept", "authorization", "content-type", "x-request-id")
+_HEADERS: Final = ("accept", "authorization", "content-type")
 
 
 class Forwarder:
     """Keeps connections to the leader open from one call to the next."""
 
     def __init__(self) -> None:
-        # It tells of every single call, which the access log does already.
+        # It tells of every single call, which the request log does already.
         logging.getLogger("httpx").setLevel(logging.WARNING)
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
@@ -44,7 +45,7 @@ class Forwarder:
         call = self._client.build_request(
             request.method,
             httpx.URL(url).copy_with(raw_path=request.raw_path),
-            headers={**headers, FORWARDED: "true", "accept-encoding": "identity"},
+            headers={**headers, **current_request.headers(), FORWARDED: "true", "accept-encoding": "identity"},
             content=await request.body(),
         )
         try:

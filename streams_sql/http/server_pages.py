@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -22,15 +22,18 @@ MS_PER_S: Final = 1000
 
 
 class ServerPages:
-    """`property_problem` says what is wrong with the name of a property, None if nothing is."""
+    """`part_problems` tells of each part of the server why it is not well, None if it is; `property_problem` says what is wrong with the
+    name of a property, None if nothing is."""
 
     def __init__(
         self,
         state: Callable[[], ServerState],
+        part_problems: Callable[[], Awaitable[Mapping[str, str | None]]],
         statuses: CommandStatuses,
         property_problem: Callable[[str], str | None],
     ) -> None:
         self._state = state
+        self._part_problems = part_problems
         self._statuses = statuses
         self._property_problem = property_problem
 
@@ -61,11 +64,14 @@ class ServerPages:
         return _answer(request, {"KsqlServerInfo": told})
 
     async def health(self, request: Request) -> Response:
+        problems = await self._part_problems()
+        details: dict[str, dict[str, Any]] = {name: {"isHealthy": each is None} for name, each in problems.items()}
+        for name, problem in problems.items():
+            if problem is not None:
+                details[name]["reason"] = problem
         state = self._state()
-        details: dict[str, dict[str, Any]] = {name: {"isHealthy": each} for name, each in state.health.items()}
-        for name, reason in state.reasons.items():
-            details[name]["reason"] = reason
-        return _answer(request, {"isHealthy": state.is_healthy, "details": details, "serverState": _readiness(state)})
+        is_healthy = state.is_started and not any(problems.values())
+        return _answer(request, {"isHealthy": is_healthy, "details": details, "serverState": _readiness(state)})
 
     async def cluster(self, request: Request) -> Response:
         """This server alone: the others are found through the group in which they elect their leader."""

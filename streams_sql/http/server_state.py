@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from streams_sql.engine.outcome import Outcome
@@ -14,20 +14,13 @@ STATUSES_KEPT_MAX: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """`host` is how others reach this server, `health` tells of each part whether it is well, `reasons` why one is not. `kafka_cluster_id` is empty until Kafka
-    has told it."""
+    """`host` is how others reach this server. `kafka_cluster_id` is empty until Kafka has told it."""
 
     version: str
     kafka_cluster_id: str
     service_id: str
     host: str
     is_started: bool
-    health: Mapping[str, bool]
-    reasons: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def is_healthy(self) -> bool:
-        return self.is_started and all(self.health.values())
 
 
 class CommandStatuses:

@@ -70,6 +70,14 @@ class Driver:
         self._stopping = asyncio.Event()
         self.ready: Ready | None = None
         self.unavailable: str | None = None
+        self._is_lost = False
+
+    @property
+    def problem(self) -> str | None:
+        """Why queries do not run. A first start is none: they begin as soon as Spark is up."""
+        if self.unavailable is None and self._is_lost:
+            return "the Spark process has ended; another one is starting"
+        return self.unavailable
 
     def start(self) -> None:
         """Start the process and keep it alive. Returns at once: `Ready` is told when Spark is up."""
@@ -158,6 +166,7 @@ class Driver:
             await self._run()
             if self._stopping.is_set():
                 return
+            self._is_lost = True
             if asyncio.get_running_loop().time() - began > SOUND_AFTER_S:
                 back_off_s = BACK_OFF_FIRST_S
             logger.warning("the Spark process has ended; another is started in %.1f s", back_off_s)
@@ -209,7 +218,7 @@ class Driver:
         """Take note of what the process tells, and hand it on."""
         match event:
             case Ready():
-                self.ready, self.unavailable = event, None
+                self.ready, self.unavailable, self._is_lost = event, None, False
                 self._slots.available = event.slots
                 for query_id, folder in self._forgotten.items():
                     self._send(ForgetQuery(query_id, folder))

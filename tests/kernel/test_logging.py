@@ -4,11 +4,16 @@ import io
 import json
 import logging
 import re
+import sys
+import threading
+import warnings
 from collections.abc import Iterator
+from contextvars import copy_context
 
 import pytest
 
-from barnabas.kernel.logging import JsonFormatter, TextFormatter, configure
+from barnabas.kernel import current_request
+from barnabas.kernel.logging import JsonFormatter, LogForm, TextFormatter, configure, configured, fields, printed
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +21,11 @@ def former_logging() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
     switches = (logging.logThreads, logging.logProcesses, logging.logMultiprocessing)
+    hooks, former = (sys.excepthook, threading.excepthook), configured()
     yield
+    configure(former)
+    logging.captureWarnings(capture=False)
+    sys.excepthook, threading.excepthook = hooks
     root.handlers[:] = handlers
     root.setLevel(level)
     logging.logThreads, logging.logProcesses, logging.logMultiprocessing = switches
@@ -47,7 +56,7 @@ def test_a_json_line_has_the_same_fields() -> None:
 
 def events(form: str, level: str) -> str:
     stream = io.StringIO()
-    configure(level, form, stream)
+    configure(LogForm(level, form), stream)
     log = logging.getLogger("barnabas.example")
     log.debug("small")
     log.warning("line one\nline two")
@@ -77,9 +86,93 @@ def test_the_level_decides_what_is_logged() -> None:
 
 def test_to_configure_again_replaces_the_former_log() -> None:
     first = io.StringIO()
-    configure("info", "text", first)
+    configure(LogForm(), first)
     second = io.StringIO()
-    configure("info", "text", second)
+    configure(LogForm(), second)
     logging.getLogger("barnabas.example").info("once")
     assert first.getvalue() == ""
     assert second.getvalue().count("once") == 1
+
+
+def json_events(stream: io.StringIO) -> list[dict[str, object]]:
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_a_json_line_names_its_service_where_it_comes_from_and_what_the_event_tells_beside() -> None:
+    stream = io.StringIO()
+    configure(LogForm(form="json", service="connect", origin={"connector": "c", "task": 3}), stream)
+    logging.getLogger("connect.x").warning("%d records", 2, extra=fields(records=2, place=b"raw"))
+    (line,) = json_events(stream)
+    assert list(line)[:5] == ["time", "level", "service", "logger", "message"]
+    assert {key: line[key] for key in ("service", "connector", "task", "records", "place")} == {
+        "service": "connect",
+        "connector": "c",
+        "task": 3,
+        "records": 2,
+        "place": "b'raw'",
+    }
+
+
+def test_text_names_service_and_origin_where_logs_run_together() -> None:
+    stream = io.StringIO()
+    configure(LogForm(service="connect", among_others=True, origin={"connector": "c", "task": 3}), stream)
+    logging.getLogger("connect.x").warning("so")
+    assert stream.getvalue().endswith(" WARNING connect c 3 connect.x: so\n")
+
+
+def test_what_is_logged_for_a_request_has_its_id_until_the_request_is_over() -> None:
+    stream = io.StringIO()
+    configure(LogForm(form="json"), stream)
+    log = logging.getLogger("barnabas.example")
+
+    def serve() -> None:
+        request = current_request.begin("mine")
+        log.info("first")
+        log.info("second", extra=fields(request_id="other"))
+        assert current_request.headers() == {"X-Request-ID": "mine"}
+        request.end()
+        log.info("third")
+        assert current_request.headers() == {}
+
+    copy_context().run(serve)
+    log.info("fourth")
+    assert [line.get("request_id") for line in json_events(stream)] == ["mine", "other", None, None]
+    configure(LogForm(), stream)
+
+    def serve_with_text() -> None:
+        current_request.begin("mine")
+        log.info("fifth")
+
+    copy_context().run(serve_with_text)
+    assert stream.getvalue().endswith("barnabas.example: fifth (request mine)\n")
+
+
+def test_what_nobody_has_caught_and_what_python_warns_of_is_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    configure(LogForm(form="json"), stream)
+    thread = threading.Thread(target=lambda: 1 // 0, name="divider")
+    # pytest puts its own hook in between, to fail tests that leave such a thread.
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    thread.start()
+    thread.join()
+    try:
+        raise ValueError("bad")
+    except ValueError as problem:
+        sys.excepthook(ValueError, problem, problem.__traceback__)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        logging.captureWarnings(capture=True)
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+    first, second, third = json_events(stream)
+    assert "the thread divider: integer division" in str(first["message"])
+    assert str(first["exception"]).endswith("by zero")
+    assert second["level"] == "critical"
+    assert str(second["exception"]).endswith("ValueError: bad")
+    assert "DeprecationWarning: old" in str(third["message"])
+
+
+def test_lines_for_standard_output_are_objects_too() -> None:
+    configure(LogForm(form="json", service="rest"), io.StringIO())
+    assert json.loads(printed("rest listening", "serve"))["message"] == "rest listening"
+    configure(LogForm(service="rest"), io.StringIO())
+    assert printed("rest listening", "serve") == "rest listening"

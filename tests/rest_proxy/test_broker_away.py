@@ -16,7 +16,7 @@ RECOVERY_DEADLINE_S = 30.0
 REFUSED_WITHIN_S = 3.0
 CAUGHT_WITHIN_S = 9.0
 """Less than the ten seconds for which librdkafka asks for metadata."""
-LOG_MAX_LINES = 15
+LOG_MAX_LINES = 35
 ONE = "/consumers/g/instances/one"
 INSTANCE = {"Content-Type": "application/vnd.kafka.v2+json"}
 V2 = {"Content-Type": "application/vnd.kafka.json.v2+json"}

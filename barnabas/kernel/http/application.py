@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
+from barnabas.kernel import current_request
 from barnabas.kernel.http.answer_cache import AnswerCache, Key
 from barnabas.kernel.http.body_budget import RETRY_AFTER_S, SERVICE_UNAVAILABLE, BodyBudget
 from barnabas.kernel.http.compression import compress
@@ -26,7 +27,9 @@ from barnabas.kernel.http.principal import Authorizer, allow_all
 from barnabas.kernel.http.request import BodyLimits, Request
 from barnabas.kernel.http.request_id import HEADER as REQUEST_ID
 from barnabas.kernel.http.request_id import RequestIds
+from barnabas.kernel.http.request_log import RequestLog, RequestLogRules
 from barnabas.kernel.http.router import Router
+from barnabas.kernel.logging import fields
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -59,7 +62,7 @@ class Policy:
     authorizer: Authorizer = allow_all
     authorize_options: bool = False
     """Whether the authorizer is asked for OPTIONS requests, too; browsers send them without credentials."""
-    access_log: bool = False
+    request_log: RequestLogRules = field(default_factory=RequestLogRules)
     compresses: bool = True
     """Whether answers go out in gzip to clients that take it."""
 
@@ -85,6 +88,7 @@ class Application:
         self._policy = policy
         self._websockets = websockets
         self._ids = RequestIds()
+        self._log = RequestLog(policy.request_log)
         self._bodies = BodyBudget(policy.limits.body.total_max_bytes)
         self._deadlines = Deadlines(policy.limits.max_s)
         # Who may see an answer is the authorizer's to say, each time.
@@ -106,16 +110,19 @@ class Application:
                 headers = [*hit.headers, (REQUEST_ID, request_id)]
                 await send({"type": "http.response.start", "status": hit.status, "headers": headers})
                 await send(hit.body)
-                self._count(scope, hit.metrics, hit.status, started_s)
+                self._count(scope, request_id, hit.metrics, hit.status, started_s)
                 return
         request = Request(scope, receive, request_id.decode(), self._policy.limits.body, self._bodies)
+        current = current_request.begin(request.id)
         self._metrics.in_flight += 1
         try:
             status = await self._serve(request, key, send)
         finally:
             self._metrics.in_flight -= 1
             request.release()
-        self._count(scope, self._metrics.of(request.method, request.route), status, started_s)
+            current.end()
+        route = self._metrics.of(request.method, request.route)
+        self._count(scope, request_id, route, status, started_s, waits=request.waits)
 
     async def _may_open(self, scope: Scope, receive: Receive, send: Send) -> bool:
         """A websocket begins as a GET, and the authorizer sees it as one."""
@@ -125,7 +132,7 @@ class Application:
         try:
             await self._policy.authorizer(request)
         except HttpError as refusal:
-            logger.info("request %s: a websocket is refused: %s", request.id, refusal.message)
+            logger.info("a websocket is refused: %s", refusal.message, extra=fields(request_id=request_id))
             await receive()
             await send({"type": "websocket.close"})
             return False
@@ -157,13 +164,14 @@ class Application:
         if key is not None and route is not None and route.cached and response.status_code == OK:
             self._cache.put(key, generation, response, self._metrics.of(request.method, route))
         response.raw_headers.append((REQUEST_ID, request.id.encode()))
+        request.waits = request.waits or not hasattr(response, "body")
         try:
             await response(request.scope, request.receive, send)
         except ClientDisconnect:
             return CLIENT_CLOSED
         except Exception:
             # Its head is out already: the client has what was sent so far, and we have the log.
-            logger.exception("request %s: the answer broke off", request.id)
+            logger.exception("the answer broke off")
         return response.status_code
 
     async def _answer(self, request: Request) -> Response:
@@ -215,12 +223,20 @@ class Application:
         for extra in self._policy.extra_headers:
             extra.put(response.headers)
 
-    def _count(self, scope: Scope, metrics: RouteMetrics, status: int, started_s: float) -> None:
+    def _count(
+        self,
+        scope: Scope,
+        request_id: bytes,
+        route: RouteMetrics,
+        status: int,
+        started_s: float,
+        *,
+        waits: bool = False,
+    ) -> None:
         seconds = perf_counter() - started_s
-        metrics.count(status, seconds)
-        if self._policy.access_log:
-            client = scope["client"][0] if scope["client"] else "-"
-            logger.info("%s %s %r %d %.1f ms", client, scope["method"], scope["raw_path"], status, 1000 * seconds)
+        route.count(status, seconds)
+        if status >= self._log.status or seconds >= self._log.slow_s:
+            self._log.tell(scope, request_id.decode(), route, status, seconds, waits=waits)
 
 
 def _sent_id(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:

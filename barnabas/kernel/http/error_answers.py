@@ -53,7 +53,7 @@ class ErrorAnswers:
     def answer(self, request: Request, problem: Exception) -> Response:
         error = problem if isinstance(problem, HttpError) else self._translate(problem)
         if error is None:
-            logger.error("request %s failed: %s %r", request.id, request.method, request.raw_path, exc_info=problem)
+            logger.error("a request has failed: %s %r", request.method, request.raw_path, exc_info=problem)
             error = HttpError(INTERNAL_ERROR, f"Internal server error; the log tells more of request {request.id}")
         return json_answer(
             self._shape(error), error.status, media_type=self._choose_type(request), headers=error.headers

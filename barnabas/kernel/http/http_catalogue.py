@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from barnabas.kernel.service_settings import REQUEST_SETTINGS
 from barnabas.kernel.settings import Kind, Setting
 
 
@@ -195,4 +196,4 @@ _INERT: Final = (
     ),
 )
 
-HTTP_SETTINGS: Final = (*_ACTING, *_REFUSED, *_INERT)
+HTTP_SETTINGS: Final = (*REQUEST_SETTINGS, *_ACTING, *_REFUSED, *_INERT)

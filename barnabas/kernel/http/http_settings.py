@@ -9,6 +9,7 @@ from barnabas.kernel.http.application import Policy, RequestLimits
 from barnabas.kernel.http.cross_origin import CrossOrigin
 from barnabas.kernel.http.extra_headers import parse_extra_headers
 from barnabas.kernel.http.listeners import parse_listeners
+from barnabas.kernel.http.request_log import RequestLogRules
 from barnabas.kernel.http.server import Server
 from barnabas.kernel.http.tls import TlsFiles
 
@@ -36,6 +37,7 @@ def policy(settings: Settings, body: BodyLimits, in_flight_max: int = REQUESTS_M
         ),
         authorize_options=not settings.boolean("access.control.skip.options"),
         compresses=settings.boolean("compression.enable"),
+        request_log=RequestLogRules(settings.text("request.log"), settings.integer("request.log.slow.ms")),
     )
 
 

@@ -51,6 +51,8 @@ class Request(StarletteRequest):
         self._budget = budget
         self._taken_bytes = 0
         self._fields: dict[bytes, bytes] | None = None
+        self.waits = False
+        """Whether its answer takes its time by the client's own wish: it streams, or waits for what is to come."""
         self.awaits_body = False
         """Whether it is the client that lets us wait."""
 
@@ -88,7 +90,9 @@ class Request(StarletteRequest):
         if not hasattr(self, "_body"):
             self.awaits_body = True
             self._body = await self._read()
-            self.awaits_body = False
+            self.waits = False
+        """Whether its answer takes its time by the client's own wish: it streams, or waits for what is to come."""
+        self.awaits_body = False
         return self._body
 
     async def json(self) -> Any:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import SplitResult, unquote, urlencode, urlsplit
 
+from barnabas.kernel import current_request
+
 TIMEOUT_DEFAULT_MS: Final = 10_000
 ANSWER_MAX_BYTES: Final = 256 * 1024 * 1024
 CONTENT_TYPE: Final = "application/vnd.schemaregistry.v1+json"
@@ -96,7 +98,7 @@ class _Address:
     def _try(self, method: str, target: str, data: bytes | None) -> tuple[int, bytes]:
         connection = self._connection or self._open()
         try:
-            connection.request(method, self._prefix + target, data, self._headers)
+            connection.request(method, self._prefix + target, data, {**self._headers, **current_request.headers()})
             answer = connection.getresponse()
             text = answer.read(ANSWER_MAX_BYTES + 1)
         except BaseException:

@@ -76,6 +76,8 @@ OWN_BROKER = {
     "group.max.metadata.bytes",
     "metrics.listener",
     "metrics.per.partition",
+    "request.log",
+    "request.log.slow.ms",
 }
 
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from barnabas.wire.batch import build_batch
 from barnabas.wire.errors import ErrorCode
+from core_broker.disk_health import PROBE_NAME
 from tests.broker import BarnabasBroker
 from tests.core_broker.broker_client import records, values
 from tests.core_broker.faults.admin_client import AdminClient
 from tests.core_broker.faults.ledger import Ledger, Place
+from tests.core_broker.metrics.scrape import ask
 from tests.ports import free_port
 from tests.small_disk import SmallDisk, mounted
+from tests.waiting import wait_for
 
 DISK_BYTES = 4 * 1024 * 1024
 MANY_PARTITIONS = 300  # whose records do not fit into what is left of the metadata log's last page
@@ -30,7 +36,11 @@ def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
 @pytest.fixture
 def crowded(small_disk: SmallDisk, tmp_path: Path) -> Iterator[BarnabasBroker]:
     """A broker whose data lie on the small disk."""
-    running = BarnabasBroker(tmp_path / "broker", free_port(), {"log.flush.offset.checkpoint.interval.ms": "50"})
+    settings = {
+        "log.flush.offset.checkpoint.interval.ms": "50",
+        "metrics.listener": f"http://127.0.0.1:{free_port()}",
+    }
+    running = BarnabasBroker(tmp_path / "broker", free_port(), settings)
     running.data_dir = small_disk.path / "data"
     running.start()
     yield running
@@ -64,6 +74,25 @@ def test_a_full_disk_refuses_writes_and_nothing_else(crowded: BarnabasBroker, sm
         assert sorted(client.topics()) == ["half", "large", "small"]
         assert values(client.read_all("large")) == [b"before", b"x" * 200_000]
         assert values(client.read_all("small")) == [b"before", *stored, b"after"]
+
+
+def test_health_tells_of_a_full_disk_also_when_nobody_writes(crowded: BarnabasBroker, small_disk: SmallDisk) -> None:
+    port = int(crowded.settings["metrics.listener"].rpartition(":")[2])
+
+    def health() -> tuple[int, dict[str, Any]]:
+        answer, body = ask(port, path="/health")
+        return answer.status, json.loads(body)
+
+    assert health()[0] == HTTPStatus.OK
+    small_disk.fill()
+    wait_for(lambda: health()[0] == HTTPStatus.SERVICE_UNAVAILABLE, "the finding")
+    status, told = health()
+    assert (status, told["status"]) == (HTTPStatus.SERVICE_UNAVAILABLE, "unhealthy")
+    assert "No space left on device" in told["checks"]["disk"]["reason"]
+    assert ask(port, path="/health/live")[0].status == HTTPStatus.OK
+    small_disk.make_room()
+    wait_for(lambda: health()[0] == HTTPStatus.OK, "the return")
+    assert not (crowded.log_dir / PROBE_NAME).exists()
 
 
 def append_small(client: AdminClient, count: int) -> list[bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -12,11 +13,14 @@ from confluent_kafka import KafkaError
 
 from barnabas.kernel.http.body_budget import BodyBudget
 from barnabas.kernel.http.request import BodyLimits, Request
+from barnabas.kernel.service_settings import NO_REQUESTS
 from barnabas.kernel.settings import resolve
 from rest_proxy.formats.formats import Formats
 from rest_proxy.kafka.failure import KafkaFailure
-from rest_proxy.kafka.producer import Delivered, OutgoingRecord, SharedProducer
+from rest_proxy.kafka.producer import Delivered, OutgoingRecord
 from rest_proxy.kafka.reachability import Reachability
+from rest_proxy.proxy import Proxy
+from rest_proxy.record_log import RecordLog
 from rest_proxy.settings import REST_CATALOGUE
 from rest_proxy.v2.produce import Produce
 
@@ -56,7 +60,9 @@ def request(body: object) -> Request:
 def test_only_a_denial_shows_in_the_status(kafka: int, status: int, code: int) -> None:
     async def answered() -> tuple[int, list[dict[str, Any]]]:
         formats = Formats(resolve(REST_CATALOGUE, {"schema.registry.url": "http://127.0.0.1:1"}, {}))
-        produce = Produce(formats, cast("SharedProducer", DeniedProducer(kafka)), Reachability())
+        clients = SimpleNamespace(producer=DeniedProducer(kafka), reachability=Reachability())
+        proxy = SimpleNamespace(formats=formats, clients=clients, record_log=RecordLog(NO_REQUESTS))
+        produce = Produce(cast("Proxy", proxy))
         response = await produce.to_topic(request({"records": [{"value": 1}, {"value": 2}]}))
         await formats.stop()
         return response.status_code, json.loads(bytes(response.body))["offsets"]

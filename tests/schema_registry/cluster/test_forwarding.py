@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from barnabas.kernel import current_request
 from barnabas.wire.election.identity import Identity
 from schema_registry.cluster.forwarding import Answer, Call, Forwarder
 from schema_registry.errors import ForwardingFailed, LeaderUnknown
@@ -15,7 +16,6 @@ HEADERS = {
     "content-type": "application/vnd.schemaregistry.v1+json",
     "ACCEPT": "application/json",
     "Authorization": "Basic YTpi",
-    "X-Request-ID": "r-1",
     "Confluent-Accept-Unknown-Properties": "true",
     "Cookie": "secret",
     "X-Tenant": "t",
@@ -81,6 +81,7 @@ def test_a_call_reaches_the_leader_as_it_was_made(answer: bytes, expected: Answe
     async def scenario() -> None:
         forwarder = Forwarder(further_headers=["X-Tenant"])
         async with Leader(answer).serving() as leader:
+            current_request.begin("r-1")
             assert await forwarder.forward(call(), leader.identity) == expected
             assert await forwarder.forward(call({"X-Forwarded-For": "10.0.0.1"}), leader.identity) == expected
             await forwarder.close()
@@ -90,6 +91,7 @@ def test_a_call_reaches_the_leader_as_it_was_made(answer: bytes, expected: Answe
         kept = {name.lower(): value.lower() for name, value in HEADERS.items() if name != "Cookie"}
         assert kept.items() <= headers.items()
         assert "cookie" not in headers
+        assert headers["x-request-id"] == "r-1"
         assert (headers["x-forward"], headers["x-forwarded-for"]) == ("true", "10.0.0.9")
         assert leader.asked[1][1]["x-forwarded-for"] == "10.0.0.1, 10.0.0.9"
         assert leader.connections == 1

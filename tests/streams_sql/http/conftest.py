@@ -68,13 +68,16 @@ class Stage:
         return self.engine
 
     def _state(self) -> ServerState:
-        return ServerState("1.2.3", "c1", "default_", "127.0.0.1:8088", self.is_started, {"kafka": self.is_started})
+        return ServerState("1.2.3", "c1", "default_", "127.0.0.1:8088", self.is_started)
+
+    async def _part_problems(self) -> dict[str, str | None]:
+        return {"kafka": None if self.is_started else "nobody answers"}
 
     def _routes(self) -> Iterator[Route]:
         yield from StatementPages(self._engine, self._shapes, self._forwarder).routes()
         yield from QueryPages(self._engine, self._problems).routes()
         yield from InsertPages(self._engine, self._problems, self.stopping).routes()
-        yield from ServerPages(self._state, self.statuses, _property_problem).routes()
+        yield from ServerPages(self._state, self._part_problems, self.statuses, _property_problem).routes()
 
 
 def _property_problem(name: str) -> str | None:

@@ -42,7 +42,7 @@ def test_health(stage: Stage) -> None:
     assert answer.status == 200
     assert answer.json == {
         "isHealthy": False,
-        "details": {"kafka": {"isHealthy": False}},
+        "details": {"kafka": {"isHealthy": False, "reason": "nobody answers"}},
         "serverState": "NOT_READY",
     }
 
