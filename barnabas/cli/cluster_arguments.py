@@ -49,7 +49,7 @@ def _add_topics(commands: Commands) -> None:
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a configuration; may be repeated"
     )
     one = _action(actions, "delete", "delete topics")
-    one.add_argument("topics", nargs="+", metavar="TOPIC")
+    one.add_argument("topics", nargs="+", metavar="TOPIC", help="their names")
     one.add_argument("--yes", "-y", action="store_true", help="do not ask")
 
 
@@ -127,7 +127,7 @@ def _add_groups(commands: Commands) -> None:
     one.add_argument("--topic", action="append", default=[], metavar="TOPIC", help="only this topic; may be repeated")
     one.add_argument("--execute", action="store_true", help="do it; without this flag, it is only shown")
     one = _action(actions, "delete", "delete groups and their offsets")
-    one.add_argument("groups", nargs="+", metavar="GROUP")
+    one.add_argument("groups", nargs="+", metavar="GROUP", help="their names; groups without members alone")
 
 
 def _add_configs(commands: Commands) -> None:
@@ -137,10 +137,10 @@ def _add_configs(commands: Commands) -> None:
     one.add_argument("--all", "-a", action="store_true", help="show defaults, too")
     one = _action(actions, "set", "set configurations")
     _entity(one)
-    one.add_argument("pairs", nargs="+", metavar="NAME=VALUE")
+    one.add_argument("pairs", nargs="+", metavar="NAME=VALUE", help="what to set")
     one = _action(actions, "unset", "return to the defaults")
     _entity(one)
-    one.add_argument("names", nargs="+", metavar="CONFIG")
+    one.add_argument("names", nargs="+", metavar="CONFIG", help="names of what was set")
 
 
 def _actions(commands: Commands, name: str, about: str) -> Commands:
@@ -174,13 +174,13 @@ def _form(parser: argparse.ArgumentParser) -> None:
 
 
 def _topic(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("topic", metavar="TOPIC")
+    parser.add_argument("topic", metavar="TOPIC", help="its name")
 
 
 def _group(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("group", metavar="GROUP")
+    parser.add_argument("group", metavar="GROUP", help="its name")
 
 
 def _entity(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", choices=("topic", "broker", "group"))
-    parser.add_argument("name", metavar="NAME")
+    parser.add_argument("kind", choices=("topic", "broker", "group"), help="whose configurations")
+    parser.add_argument("name", metavar="NAME", help="of the topic or group; of a broker the number")

@@ -40,7 +40,7 @@ def add_command(commands: Any) -> None:
     )
     shells = one.add_subparsers(dest="shell", metavar="SHELL", required=True)
     for shell in SHELLS:
-        shells.add_parser(shell)
+        shells.add_parser(shell, help=f"for {shell}", description=f"Print the script for {shell}.")
     # For the scripts alone, so it stands in no help text.
     names = shells.add_parser("names")
     names.add_argument("kind", choices=NAMES)

@@ -77,7 +77,7 @@ def _add_writers(actions: Any) -> None:
 
 def _add_offsets(actions: Any) -> None:
     one = _action(actions, "offsets", "show, set or forget how far a connector has come")
-    one.add_argument("verb", choices=("show", "set", "reset"))
+    one.add_argument("verb", choices=("show", "set", "reset"), help="what to do with them; set and reset ask first")
     _name(one)
     one.add_argument("--file", "-f", metavar="FILE", help="for set: offsets in the form that show -o json prints")
     one.add_argument("--output", "-o", choices=FORMS, default=TABLE, help=f"form of the output ({TABLE})")
@@ -93,7 +93,7 @@ def _add_dead_letters(actions: Any) -> None:
         "look at the dead letters of a connector, or send them to their topics again; replay remembers how far it came "
         "and sends new letters alone",
     )
-    one.add_argument("verb", choices=("show", "replay"))
+    one.add_argument("verb", choices=("show", "replay"), help="replay sends them to the topics that they came from")
     _name(one)
     one.add_argument("--limit", "-n", type=whole_number(1), metavar="N", help="the first N alone")
     one.add_argument("--from-offset", type=whole_number(0), metavar="N", help="begin there")
@@ -122,7 +122,7 @@ def _table(actions: Any, name: str, about: str) -> argparse.ArgumentParser:
 
 
 def _name(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="CONNECTOR")
+    parser.add_argument("name", metavar="CONNECTOR", help="its name")
 
 
 def _settings(parser: argparse.ArgumentParser) -> None:

@@ -109,7 +109,7 @@ def _run_here(words: Sequence[str]) -> int:
     from barnabas.kernel.data_directory import DataDirectoryError
     from barnabas.kernel.settings import SettingError
 
-    parser = _parser()
+    parser = command_parser()
     arguments = parser.parse_args(words)
     if arguments.command is None:
         parser.print_help()
@@ -185,8 +185,9 @@ def _flags(arguments: argparse.Namespace) -> dict[str, str]:
     return {**flags, **dict(arguments.set)}
 
 
-def _parser() -> argparse.ArgumentParser:
-    from barnabas.services import BROKER, SERVICES, SQL
+def command_parser() -> argparse.ArgumentParser:
+    """Of every command, with those that `_run_against_cluster` parses alone."""
+    from barnabas.services import SERVICES
 
     parser = CommandParser(prog="barnabas", description="A Kafka-compatible streaming platform.")
     parser.add_argument("--version", action=_Version)
@@ -198,23 +199,7 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--listeners", metavar="LIST", help="the broker's listeners; port 0 is any free port")
     _add_metrics_flag(up)
     _add_platform_flags(up)
-    serve = commands.add_parser("serve", help="start one service", description="Start one service in this process.")
-    services = serve.add_subparsers(dest="service", metavar="SERVICE", required=True)
-    for service in SERVICES.values():
-        one = services.add_parser(service.name, help=service.summary, description=f"Start {service.summary}.")
-        _add_setting_flags(one, _PROPERTIES_FILES.get(service.name))
-        one.add_argument("--listeners", metavar="LIST", help="where to listen; port 0 is any free port")
-        if service is BROKER:
-            _add_metrics_flag(one)
-        else:
-            one.add_argument("--bootstrap-servers", metavar="LIST", help="brokers of the cluster (127.0.0.1:9092)")
-        if service.registry_setting is not None:
-            default = "none" if service is SQL else "http://127.0.0.1:8081"
-            one.add_argument("--schema-registry-url", metavar="LIST", help=f"the schema registry ({default})")
-        if service is SQL:
-            one.add_argument("--spark-master", metavar="URL", help="Spark's master (local, four tasks for each core)")
-            one.add_argument("--queries-file", metavar="FILE", help="run the statements of a file, and no others")
-        one.add_argument("--supervised", action="store_true", help=argparse.SUPPRESS)
+    _add_serve(commands)
     config = commands.add_parser(
         "config",
         help="print each setting and where its value comes from",
@@ -235,6 +220,28 @@ def _parser() -> argparse.ArgumentParser:
     completion.add_command(commands)
     parser.usage = f"barnabas [-h] [--version] COMMAND ...\ncommands: {', '.join(commands.choices)}"
     return parser
+
+
+def _add_serve(commands: cluster_arguments.Commands) -> None:
+    from barnabas.services import BROKER, SERVICES, SQL
+
+    serve = commands.add_parser("serve", help="start one service", description="Start one service in this process.")
+    services = serve.add_subparsers(dest="service", metavar="SERVICE", required=True)
+    for service in SERVICES.values():
+        one = services.add_parser(service.name, help=service.summary, description=f"Start {service.summary}.")
+        _add_setting_flags(one, _PROPERTIES_FILES.get(service.name))
+        one.add_argument("--listeners", metavar="LIST", help="where to listen; port 0 is any free port")
+        if service is BROKER:
+            _add_metrics_flag(one)
+        else:
+            one.add_argument("--bootstrap-servers", metavar="LIST", help="brokers of the cluster (127.0.0.1:9092)")
+        if service.registry_setting is not None:
+            default = "none" if service is SQL else "http://127.0.0.1:8081"
+            one.add_argument("--schema-registry-url", metavar="LIST", help=f"the schema registry ({default})")
+        if service is SQL:
+            one.add_argument("--spark-master", metavar="URL", help="Spark's master (local, four tasks for each core)")
+            one.add_argument("--queries-file", metavar="FILE", help="run the statements of a file, and no others")
+        one.add_argument("--supervised", action="store_true", help=argparse.SUPPRESS)
 
 
 def _add_setting_flags(parser: argparse.ArgumentParser, known_file: str | None = None) -> None:

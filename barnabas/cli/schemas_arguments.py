@@ -87,7 +87,7 @@ def _add_writers(actions: Any) -> None:
 
 def _add_settings(actions: Any) -> None:
     one = _action(actions, "compat", "show, set or unset the compatibility level")
-    one.add_argument("verb", choices=("get", "set", "delete"))
+    one.add_argument("verb", choices=("get", "set", "delete"), help="delete: back to that of the registry")
     one.add_argument("level", nargs="?", type=str.upper, choices=LEVELS, metavar="LEVEL", help=", ".join(LEVELS))
     one.add_argument(
         "--policy", type=str.upper, choices=POLICIES, help="how strictly JSON schemas are compared; with set alone"
@@ -99,7 +99,7 @@ def _add_backup(actions: Any) -> None:
     one = _action(actions, "export", "write the whole registry to a file, with ids, versions, settings and modes", ())
     one.add_argument("file", nargs="?", metavar="FILE", help="where to; standard output when left out")
     one = _action(actions, "import", "bring an exported registry back", ())
-    one.add_argument("file", metavar="FILE")
+    one.add_argument("file", metavar="FILE", help="what export has written")
     one.add_argument("--merge", action="store_true", help="even if other schemas are there; what is there stays")
 
 
@@ -117,7 +117,7 @@ def _action(
 
 def _schema_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=".avsc, .json (JSON Schema) or .proto")
-    parser.add_argument("--subject", "-s", required=True, metavar="SUBJECT")
+    parser.add_argument("--subject", "-s", required=True, metavar="SUBJECT", help="the subject that it is a version of")
     parser.add_argument(
         "--type", type=str.upper, choices=("AVRO", "JSON", "PROTOBUF"), help="if the file's name does not say it"
     )

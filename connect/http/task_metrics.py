@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from connect.tasks.figures import FIGURES
 from connect.tasks.spec import TaskId
 
 _TOTAL = "-total"
@@ -28,7 +29,7 @@ def families(figures: Callable[[], Mapping[TaskId, Mapping[str, float]]]) -> Cal
 def _family(name: str) -> Metric:
     labels = ["connector", "task"]
     metric = f"connect_task_{name.removesuffix(_TOTAL).replace('-', '_')}"
-    doc = f"{name.replace('-', ' ')} of a task, as Kafka Connect counts it."
+    doc = FIGURES[name]
     if name.endswith(_TOTAL):
         return CounterMetricFamily(metric, doc, labels=labels)
     return GaugeMetricFamily(metric, doc, labels=labels)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Final
 
@@ -12,6 +12,29 @@ REPORT_INTERVAL_S: Final = 1.0
 MEASURED_MIN_S: Final = 0.5
 """Rates are those of at least such a time."""
 _MS_PER_S: Final = 1000.0
+FIGURES: Final[Mapping[str, str]] = {
+    "source-record-poll-total": "Records that a source task has read.",
+    "source-record-poll-rate": "Records a second that a source task reads.",
+    "source-record-write-total": "Records that a source task has written to Kafka.",
+    "source-record-write-rate": "Records a second that a source task writes to Kafka.",
+    "seconds-since-last-record": "Time since a source task has read something.",
+    "sink-record-read-total": "Records that a sink task has read from Kafka.",
+    "sink-record-read-rate": "Records a second that a sink task reads from Kafka.",
+    "sink-record-send-total": "Records that a sink task has handed to its target.",
+    "sink-record-send-rate": "Records a second that a sink task hands to its target.",
+    "sink-record-lag": "Records in the partitions of a sink task that it has not read yet, once that is known.",
+    "put-batch-avg-time-ms": "Average time that the target takes for a batch.",
+    "put-batch-max-time-ms": "The longest time that the target took for a batch.",
+    "retries-total": "Operations that were tried again.",
+    "record-failures-total": "Records that failed, whether or not that ended the task.",
+    "records-skipped-total": "Records that were left out because of errors.",
+    "errors-logged-total": "Errors that were tolerated and logged.",
+    "deadletterqueue-produce-total": "Records that went to the dead letters.",
+    "offset-commit-success-total": "Commits of offsets.",
+    "offset-commit-failure-total": "Commits of offsets that failed.",
+    "running": "1 while a task runs, 0 while it is paused.",
+}
+"""What a task reports, and what it is. All of it begins anew when a task does."""
 
 
 class TaskFigures:

@@ -12,24 +12,7 @@ Prometheus' jmx_exporter brings for Kafka in KRaft mode makes of it (Strimzi's i
 | `...Percent` of the idle meters | `..._percent`, from 0 to 1 |
 | other properties of the name (topic, request, version, error, listener...) | labels of the same name |
 
-What a dashboard finds (labels in parentheses; a topic's series exist beside one for all topics, which has no label):
-
-| group | names |
-|---|---|
-| controller | `kafka_controller_kafkacontroller_` activecontrollercount, activebrokercount, fencedbrokercount, globaltopiccount, globalpartitioncount, offlinepartitionscount, preferredreplicaimbalancecount, metadataerrorcount, lastappliedrecordoffset, lastappliedrecordlagms, newactivecontrollerscount_total; `kafka_controller_controllerstats_uncleanleaderelections_total`; `kafka_controller_controllereventmanager_eventqueueprocessingtimems` |
-| replicas | `kafka_server_replicamanager_` partitioncount, leadercount, offlinereplicacount, underreplicatedpartitions, underminisrpartitioncount, atminisrpartitioncount, reassigningpartitions, produceridcount, isrshrinks_total, isrexpands_total, failedisrupdates_total; `kafka_server_kafkaserver_brokerstate` |
-| topics (topic) | `kafka_server_brokertopicmetrics_` messagesin_total, bytesin_total, bytesout_total, bytesrejected_total, totalproducerequests_total, failedproducerequests_total, totalfetchrequests_total, failedfetchrequests_total, invalidmessagecrcrecords_total, invalidrecords_total (ours: Kafka has three for it), replicationbytesin_total, replicationbytesout_total, reassignmentbytesin_total, reassignmentbytesout_total |
-| requests (request) | `kafka_network_requestmetrics_` requests_total (version), errors_total (error), totaltimems, requestqueuetimems, localtimems, remotetimems, responsequeuetimems, responsesendtimems, throttletimems, requestbytes |
-| network | `kafka_server_kafkarequesthandlerpool_requesthandleravgidle_percent`; `kafka_network_socketserver_` networkprocessoravgidle_percent, expiredconnectionskilledcount; `kafka_network_requestchannel_requestqueuesize`; `kafka_server_socket_server_metrics_` (listener, networkProcessor) connection_count, connection_creation_total, successful_authentication_total, failed_authentication_total, connection_refused_total (reason; ours) |
-| waiting | `kafka_server_delayedoperationpurgatory_` (delayedOperation) purgatorysize, numdelayedoperations; `kafka_server_fetchsessioncache_` numincrementalfetchsessions, numincrementalfetchpartitionscached |
-| logs | `kafka_log_logflushstats_logflushrateandtimems`; `kafka_log_logmanager_` offlinelogdirectorycount, openlogs (ours); `kafka_log_logcleanermanager_` max_dirty_percent, uncleanable_partitions_count, time_since_last_run_ms; `kafka_log_logcleaner_` max_clean_time_secs, max_buffer_utilization_percent, cleaner_recopy_percent, rounds_total (ours) |
-| partitions (topic, partition), with `metrics.per.partition` | `kafka_log_log_` size, numlogsegments, logstartoffset, logendoffset |
-| groups | `kafka_coordinator_group_groupmetadatamanager_` numgroups, numoffsets, numgroupspreparingrebalance, numgroupscompletingrebalance, numgroupsstable, numgroupsdead, numgroupsempty; `kafka_server_group_coordinator_metrics_` group_count (protocol), consumer_group_count (state) |
-| transactions | `barnabas_transactions` (state; ours) |
-| quotas (resource, user, clientId) | `kafka_server_quota_` byte_rate, request_time, tokens, throttle_time, throttles_total (ours) |
-| process | `process_` cpu_seconds_total, resident_memory_bytes, virtual_memory_bytes, start_time_seconds, open_fds, max_fds |
-
-Numbers that cannot be other than 0 or 1 on one node are told all the same: alerts compare them.
+Which there are stands in `docs/reference/metrics.md`, which `python -m barnabas.reference` makes of a page. Numbers that cannot be other than 0 or 1 on one node are told all the same: alerts compare them.
 """
 
 from __future__ import annotations

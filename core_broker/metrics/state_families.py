@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from core_broker.metrics.families import Distribution, Sample, counter, counters, gauge, gauges
+from core_broker.metrics.families import NO_LABELS, Distribution, Sample, counter, counters, gauge, gauges
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
@@ -152,9 +152,9 @@ def log_families(broker: Broker, commits: GroupCommit, now_s: float) -> Iterator
     yield gauge(
         f"{_CLEANER}uncleanable_partitions_count", "Logs that cannot be compacted.", len(statistics.uncleanable)
     )
-    if statistics.last_run_ms is not None:
-        since_ms = broker.clock_ms() - statistics.last_run_ms
-        yield gauge(f"{_CLEANER}time_since_last_run_ms", "Time since the cleaner last looked.", since_ms)
+    last_ms = statistics.last_run_ms
+    since_ms = [] if last_ms is None else [(NO_LABELS, broker.clock_ms() - last_ms)]
+    yield gauges(f"{_CLEANER}time_since_last_run_ms", "Time since the cleaner last looked.", since_ms)
     yield gauge("kafka_log_logcleaner_max_clean_time_secs", "The longest round.", statistics.max_round_s)
     yield gauge(
         "kafka_log_logcleaner_max_buffer_utilization_percent",

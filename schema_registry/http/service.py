@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
@@ -22,6 +22,19 @@ from schema_registry.state.state import State
 
 CONFLUENT_VERSION = "8.0.0"
 """The version of Confluent's registry whose API this is: clients ask for it to learn what a server can do."""
+METRICS_PREFIX: Final = "schema_registry"
+GAUGES: Final = {
+    "schemas": "Schemas that have an id.",
+    "subjects": "Subjects, deleted ones too.",
+    "versions_live": "Versions of subjects.",
+    "versions_deleted": "Versions of subjects that were soft-deleted.",
+    "leader": "1 on the instance that writes.",
+    "elector_healthy": "1 while the instance takes part in elections.",
+    "reader_healthy": "1 while the instance hears the topic.",
+    "reader_lag_records": "Records of the topic that are not replayed yet.",
+    "records_skipped": "Records of the topic that made no sense.",
+}
+"""What `/metrics` tells beside requests."""
 
 
 @dataclass(slots=True)
@@ -39,7 +52,7 @@ class ServiceStatus:
         self._state = state
         self._node = node
         self._names = names
-        self._metrics = RequestMetrics("schema_registry", more=[self._families])
+        self._metrics = RequestMetrics(METRICS_PREFIX, more=[self._families])
         self._health = Health(
             "registry", {"topic": self._topic_problem, "election": self._election_problem}, {"topic", "election"}
         )
@@ -124,16 +137,17 @@ class ServiceStatus:
             version for context in contexts for subject in context.subjects() for version in context.versions(subject)
         ]
         live = sum(not version.deleted for version in versions)
+        health, election = self._node.store.health, self._node.election
         numbers = {
-            "schemas": ("Schemas that have an id.", sum(len(context.contents()) for context in contexts)),
-            "subjects": ("Subjects, deleted ones too.", sum(len(list(context.subjects())) for context in contexts)),
-            "versions_live": ("Versions of subjects.", live),
-            "versions_deleted": ("Versions of subjects that were soft-deleted.", len(versions) - live),
-            "leader": ("1 on the instance that writes.", int(self._node.election.is_leader)),
-            "elector_healthy": ("1 while the instance takes part in elections.", int(self._node.election.healthy)),
-            "reader_healthy": ("1 while the instance hears the topic.", int(self._node.store.health.error is None)),
-            "reader_lag_records": ("Records of the topic that are not replayed yet.", self._node.store.health.lag),
-            "records_skipped": ("Records of the topic that made no sense.", self._node.store.health.skipped_records),
+            "schemas": sum(len(context.contents()) for context in contexts),
+            "subjects": sum(len(list(context.subjects())) for context in contexts),
+            "versions_live": live,
+            "versions_deleted": len(versions) - live,
+            "leader": int(election.is_leader),
+            "elector_healthy": int(election.healthy),
+            "reader_healthy": int(health.error is None),
+            "reader_lag_records": health.lag,
+            "records_skipped": health.skipped_records,
         }
-        for name, (text, value) in numbers.items():
-            yield GaugeMetricFamily(f"schema_registry_{name}", text, value)
+        for name, about in GAUGES.items():
+            yield GaugeMetricFamily(f"{METRICS_PREFIX}_{name}", about, numbers[name])

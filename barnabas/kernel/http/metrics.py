@@ -73,11 +73,11 @@ class RequestMetrics:
 
     async def page(self, _request: Request) -> Response:
         """A handler, for `GET /metrics`."""
-        families = list(self._families())
+        families = list(self.families())
         text = await asyncio.to_thread(generate_latest, _Families(families))
         return Response(text, media_type=CONTENT_TYPE)
 
-    def _families(self) -> Iterator[Metric]:
+    def families(self) -> Iterator[Metric]:
         requests = Metric(f"{self._prefix}_http_requests", "Requests that were answered", "counter")
         latency = Metric(f"{self._prefix}_http_request_seconds", "Time from a request to its answer", "histogram")
         for route in self._routes.values():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from connect.tasks import figures
-from connect.tasks.figures import TaskFigures
+from connect.tasks.figures import FIGURES, TaskFigures
 
 RATE = "source-record-write-rate"
 
@@ -24,3 +24,10 @@ def test_rates_are_those_of_a_time_that_says_something(monkeypatch: pytest.Monke
     assert told.report().values[RATE] == 2000.0
     now_s += 0.9
     assert told.report().values[RATE] == 10.0
+
+
+def test_what_is_told_is_what_is_declared() -> None:
+    """The page of metrics takes its words from there."""
+    source, sink = TaskFigures(is_source=True), TaskFigures(is_source=False)
+    sink.lag_records = 0
+    assert {*source.report().values, *sink.report().values} == set(FIGURES)

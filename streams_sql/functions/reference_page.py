@@ -20,11 +20,11 @@ AnyFunction: TypeAlias = Function | AggregateFunction
 
 _INTRODUCTION = """# Functions of the streaming SQL
 
-This page is made from the declarations of the functions: `python -m streams_sql.functions.reference_page docs/sql-functions.md`.
+This page is made from the declarations in the code: `python -m barnabas.reference`.
 
 `T...` stands for any number of arguments, a single capital letter for any type (the same one wherever it stands in a signature), and
 `(T) => R` for a lambda. An argument that is NULL gives NULL, unless something else is said. A call that fails gives NULL as well, and
-the failure is told by SHOW ERRORS. Functions of your own: see [SQL over topics](sql.md#functions-of-your-own).
+the failure is told by SHOW ERRORS. Functions of your own: see [SQL over topics](../sql.md#functions-of-your-own).
 """
 
 _NOTES: Mapping[Group, str] = {

@@ -10,8 +10,12 @@ from connect.api.settings import Key, keys_of
 from connect.config.connector_keys import CONNECTOR_KEYS
 from connect.plugins.catalogue import own_plugins
 
-BEGIN: Final = "<!-- What follows is written by `python -m connect.reference`. -->"
-END: Final = "<!-- What was written by `python -m connect.reference` ends here. -->"
+_INTRODUCTION: Final = """\
+# What is built into Connect
+
+This page is made from the declarations in the code: `python -m barnabas.reference`.
+
+What a configuration may name, with all settings. How connectors are run and written: [connectors](../connectors.md)."""
 
 _CHAPTERS: Final = (
     ("Sources", (PluginKind.SOURCE,)),
@@ -25,18 +29,14 @@ CODE: Final = "`"
 """Stands around what is written as it is."""
 
 
-def with_reference(page: str) -> str:
-    """The page with all between the two marks written anew. ValueError when it has no such marks."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"the page lacks the lines {BEGIN!r} and {END!r}, between which the settings stand")
-    return "".join([before, begin, "\n\n", "\n\n".join(_blocks()), "\n\n", end, after])
+def page() -> str:
+    """The whole page, in Markdown."""
+    return "\n\n".join([_INTRODUCTION, *_blocks()]) + "\n"
 
 
 def _blocks() -> Iterator[str]:
     for title, kinds in _CHAPTERS:
-        yield f"### {title}"
+        yield f"## {title}"
         common = CONNECTOR_KEYS.get(kinds[0])
         if common is not None:
             yield "Every one of them has these settings:"
@@ -56,7 +56,7 @@ def _distinct(plugins: Iterable[Plugin]) -> Iterator[Plugin]:
 
 
 def _plugin_blocks(plugin: Plugin) -> Iterator[str]:
-    yield f"#### {_without_side(plugin.name)}"
+    yield f"### {_without_side(plugin.name)}"
     sides = f" and `{_SIDES[1]}`" if plugin.class_name.endswith(_SIDES[0]) else ""
     names = ", ".join(f"`{name}`" for name in (plugin.class_name, *plugin.aliases))
     yield f"{plugin.doc}\n\n{names}{sides}"
