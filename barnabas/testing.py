@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from barnabas.embedded.platform import EmbeddedPlatform
 
 __all__ = ["broker", "platform"]
+
+_SQL_TEST: Final = b"--@test"
+_SQL_FILE_BYTES_MAX: Final = 10_000_000
 
 
 def broker(settings: Mapping[str, str] | None = None, folder: Path | None = None) -> EmbeddedBroker:
@@ -45,6 +48,21 @@ def platform(
     from barnabas.embedded.platform import EmbeddedPlatform
 
     return EmbeddedPlatform(services, settings, folder, bootstrap_servers)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.File | None:
+    """`test_*.sql` and `*_test.sql` are tests of statements, if they have some: each `--@test: name` in them is one."""
+    if file_path.suffix != ".sql" or not (file_path.stem.startswith("test_") or file_path.stem.endswith("_test")):
+        return None
+    # Files of this kind may be anything else, such as rows for a database.
+    with file_path.open("rb") as file:
+        if _SQL_TEST not in file.read(_SQL_FILE_BYTES_MAX):
+            return None
+    try:
+        from barnabas.embedded.sql_files import SqlFile
+    except ImportError as missing:
+        raise pytest.UsageError(f"{file_path} needs {missing.name}: pip install 'barnabas[sql]'") from None
+    return SqlFile.from_parent(parent, path=file_path)
 
 
 @pytest.fixture(scope="session")

@@ -12,16 +12,24 @@ ARROW: Final = "arrow"
 """The form of rows as a stream of Arrow's, for programs that read it."""
 DEFAULT_SERVER: Final = "http://127.0.0.1:8088"
 SERVER_VARIABLE: Final = "KSQL_URL"
+TEST: Final = "test"
+"""The word before files of tests: no statement is so short."""
 
 
 def add_command(commands: Any) -> None:
     parser = commands.add_parser(
         "sql",
-        help="run SQL over topics: statements, queries, a prompt",
+        help="run SQL over topics: statements, queries, a prompt, tests",
         description="Run SQL over topics. Without SQL it is a prompt, or reads statements from standard input. "
-        "It ends with 0, with 1 when a statement was refused, and with 3 when the server cannot be asked.",
+        "It ends with 0, with 1 when a statement was refused or a test failed, and with 3 when the server cannot be asked "
+        "or has ended a query.",
     )
-    parser.add_argument("sql", nargs="?", metavar="SQL", help="statements, each with a semicolon behind it")
+    parser.add_argument(
+        "sql",
+        nargs="*",
+        metavar="SQL | test FILE",
+        help="statements, each with a semicolon behind it; or the word test, and files or folders of tests, which need no server",
+    )
     parser.add_argument(
         "--server", "-s", metavar="URL", help=f"the SQL server; {SERVER_VARIABLE} sets it, too ({DEFAULT_SERVER})"
     )
@@ -41,6 +49,16 @@ def add_command(commands: Any) -> None:
         metavar="NAME=VALUE",
         help="a property of the session, as auto.offset.reset=earliest; may be repeated",
     )
+    parser.add_argument(
+        "--schema-registry-url",
+        metavar="URL",
+        help="of tests with formats that need a registry; without it, one is started when it is needed",
+    )
+
+
+def test_files(words: list[str]) -> list[str] | None:
+    """The files of `test FILE…`; None where it is statements that are given."""
+    return words[1:] if words and words[0].lower() == TEST else None
 
 
 def server_url(arguments: argparse.Namespace) -> str:

@@ -18,6 +18,7 @@ from barnabas.cli.sql_script import Place, PlacedStatement, UnreadableScript, pl
 from streams_sql.clients.blocking import Client
 from streams_sql.clients.failures import Refused, ServerUnreachable
 from streams_sql.language.problem import SqlProblem
+from streams_sql.language.scripts import check_depth, script_name
 
 EXIT_REFUSED: Final = 1
 EXIT_UNREACHABLE: Final = 3
@@ -25,11 +26,8 @@ UNAVAILABLE: Final = 503
 """The status of a server that starts, or that cannot reach Kafka."""
 CODES_PER_STATUS: Final = 100
 START_HINT: Final = f"Start one with `barnabas up`, or name another with --server URL (or {SERVER_VARIABLE})."
-SCRIPTS_WITHIN_MAX: Final = 16
-"""Scripts that a script may run, one within the other."""
 
 _LIVE: Final = re.compile(r"\bEMIT\s+(?:CHANGES|FINAL)\b", re.IGNORECASE)
-_RUN: Final = re.compile(r"RUN\s+SCRIPT\s+(?:'((?:[^']|'')+)'|\"([^\"]+)\"|([^\s'\"]+))\s*;?", re.IGNORECASE)
 
 
 class SqlSession:
@@ -141,14 +139,11 @@ class SqlSession:
 
     def _run_file(self, statement: str) -> None:
         """RUN SCRIPT 'file';"""
-        found = _RUN.fullmatch(statement)
-        if found is None:
-            raise SqlProblem("This runs nothing. Write RUN SCRIPT 'file.sql';")
-        if self._depth >= SCRIPTS_WITHIN_MAX:
-            raise SqlProblem(f"{SCRIPTS_WITHIN_MAX} scripts run each other already: does one run itself?")
+        name = script_name(statement)
+        check_depth(self._depth)
         self._depth += 1
         try:
-            self.run_file((found[1] or "").replace("''", "'") or found[2] or found[3])
+            self.run_file(name)
         finally:
             self._depth -= 1
 

@@ -59,7 +59,7 @@ def define_source(statement: CreateSource, defaults: Defaults, inferred: Inferre
     topic, window = _topic(clause), clause.window
     key, value = _formats(statement, clause, defaults)
     _check_columns(statement)
-    schema = _schema(statement, inferred)
+    schema = declared_schema(statement, inferred)
     _check_schema(statement, schema)
     if window is not None and not schema.key:
         raise SqlProblem("Windowed sources require a key column.")
@@ -141,8 +141,10 @@ def _check_headers(columns: Iterable[ColumnDefinition]) -> None:
     seen: set[str | None] = set()
     for column in columns:
         if column.header in seen or None in seen or (column.header is None and seen):
+            is_same = column.header is not None and column.header in seen
+            there = f"HEADER('{column.header}')" if is_same else "HEADERS"
             raise SqlProblem(
-                f"Schema already contains a HEADERS column, or one of the same header: `{column.name}`. Leave one of them out.",
+                f"Schema already contains a {there} column. Leave `{column.name}` out, or the other one.",
                 column.position,
             )
         seen.add(column.header)
@@ -156,7 +158,9 @@ def _check_schema_ids(statement: CreateSource, key: FormatUse, value: FormatUse)
         raise SqlProblem("Table elements and VALUE_SCHEMA_ID cannot both exist for create statement.")
 
 
-def _schema(statement: CreateSource, inferred: InferredSchema | None) -> Schema:
+def declared_schema(statement: CreateSource, inferred: InferredSchema | None = None) -> Schema:
+    """The columns of a statement, and those that the registry has where it declares none."""
+
     def declared(*roles: ColumnRole) -> tuple[Column, ...]:
         found = [column for column in statement.columns if column.role in roles]
         return tuple(Column(column.name, known_type(column.type, column.position), column.written) for column in found)

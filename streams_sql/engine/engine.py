@@ -58,6 +58,8 @@ from streams_sql.language.problem import SqlProblem
 from streams_sql.language.splitting import split_statements
 from streams_sql.language.statements import (
     AlterSystem,
+    AssertRows,
+    AssertSource,
     ChangeQuery,
     CreateAsSelect,
     DefineVariable,
@@ -324,6 +326,11 @@ class Engine:
                 self._check_open()
             case AssertTopic() | AssertSchema():
                 parts.assertions.check(statement)
+            case AssertRows() | AssertSource():
+                raise SqlProblem(
+                    "A server asserts topics and schemas alone: ASSERT VALUES, NULL VALUES, STREAM and TABLE are for tests, which "
+                    "`barnabas sql test FILE` runs without a server."
+                )
         return _Planned(text, statement, session.copy())
 
     async def _tried_change(

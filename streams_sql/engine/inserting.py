@@ -47,7 +47,7 @@ class NewRecord(NamedTuple):
     timestamp: int | None
 
 
-class _Encoded(NamedTuple):
+class Encoded(NamedTuple):
     key: bytes | None
     value: bytes | None
 
@@ -61,10 +61,10 @@ class RecordEncoder:
         self._key = _Part("key", target.key_format, schema.key, target.topic, registry)
         self._value = _Part("value", target.value_format, schema.value, target.topic, registry)
 
-    def deleting(self, key: Values) -> _Encoded:
+    def deleting(self, key: Values) -> Encoded:
         """The record that deletes the row of a key. SqlProblem."""
         self._missing(key)
-        return _Encoded(self._key.encoded(key), None)
+        return Encoded(self._key.encoded(key), None)
 
     def _missing(self, key: Values) -> list[str]:
         missing = [column.name for column, value in zip(self._target.schema.key, key, strict=True) if value is None]
@@ -74,10 +74,10 @@ class RecordEncoder:
             )
         return missing
 
-    def encoded(self, record: NewRecord) -> _Encoded:
+    def encoded(self, record: NewRecord) -> Encoded:
         """SqlProblem."""
         nothing = len(self._missing(record.key)) == len(record.key)
-        return _Encoded(None if nothing else self._key.encoded(record.key), self._value.encoded(record.value))
+        return Encoded(None if nothing else self._key.encoded(record.key), self._value.encoded(record.value))
 
 
 class _Part:
@@ -116,25 +116,25 @@ class Inserts:
     async def insert(self, plan: InsertPlan) -> None:
         """Returns when the records are in the topic; none is sent unless all of them can be. SqlProblem, Unavailable."""
         target = plan.target
-        records = [_record(target, row) for row in plan.rows]
+        records = [new_record(target, row) for row in plan.rows]
         encoded = await asyncio.to_thread(self._encoded, target, records)
         sent = [self.send(target.topic, each, record.timestamp) for each, record in zip(encoded, records, strict=True)]
         for each in sent:
             await each
 
-    def _encoded(self, target: Source, records: Sequence[NewRecord]) -> list[_Encoded]:
+    def _encoded(self, target: Source, records: Sequence[NewRecord]) -> list[Encoded]:
         encoder = RecordEncoder(target, self.registry)
         return [encoder.encoded(record) for record in records]
 
     async def delete(self, plan: DeletePlan) -> None:
         """Returns when the records that delete the rows are in the topic. SqlProblem, Unavailable."""
-        keys = [tuple(compile_expression(each, ())(()) for each in key) for key in plan.keys]
+        keys = deleted_keys(plan)
         encoder = RecordEncoder(plan.target, self.registry)
         # None is sent unless all can be.
         records = await asyncio.to_thread(lambda: list(map(encoder.deleting, keys)))
         await asyncio.gather(*(self.send(plan.target.topic, record, None) for record in records))
 
-    def send(self, topic: str, record: _Encoded, timestamp: int | None) -> asyncio.Future[None]:
+    def send(self, topic: str, record: Encoded, timestamp: int | None) -> asyncio.Future[None]:
         """Done when the record is in the topic; it fails with Unavailable. Records that were sent first are there first."""
         delivered = _promised(self._loop)
 
@@ -164,19 +164,25 @@ class Inserts:
             producer.poll(POLL_S)
 
 
-def _record(target: Source, row: InsertRow) -> NewRecord:
+def new_record(target: Source, row: InsertRow) -> NewRecord:
+    """SqlProblem."""
     schema = target.schema
-    key = tuple(_value(column.name, each) for column, each in zip(schema.key, row.key, strict=True))
-    value = tuple(_value(column.name, each) for column, each in zip(schema.value, row.value, strict=True))
-    return NewRecord(key, value, None if row.rowtime is None else _value(ROWTIME, row.rowtime))
+    key = tuple(worked_out(column.name, each) for column, each in zip(schema.key, row.key, strict=True))
+    value = tuple(worked_out(column.name, each) for column, each in zip(schema.value, row.value, strict=True))
+    return NewRecord(key, value, None if row.rowtime is None else worked_out(ROWTIME, row.rowtime))
 
 
-def _value(column: str, expression: Typed) -> Any:
+def worked_out(column: str, expression: Typed) -> Any:
+    """The value of an expression without columns. SqlProblem."""
     try:
         return compile_expression(expression, ())(())
     except Exception as problem:  # noqa: BLE001 - whatever goes wrong is what the statement asks for
         reason = str(problem) or type(problem).__name__
         raise SqlProblem(f"The value for {column} cannot be worked out: {reason}.") from None
+
+
+def deleted_keys(plan: DeletePlan) -> list[Values]:
+    return [tuple(compile_expression(each, ())(()) for each in key) for key in plan.keys]
 
 
 def _promised(loop: asyncio.AbstractEventLoop) -> asyncio.Future[None]:
@@ -218,8 +224,8 @@ class Inserter:
         fit, and with Unavailable. To be called again when it has returned."""
         return [self._sent(each) for each in await asyncio.to_thread(self._encoded, rows)]
 
-    def _encoded(self, rows: Sequence[Mapping[str, Any]]) -> list[tuple[_Encoded, int | None] | Exception]:
-        found: list[tuple[_Encoded, int | None] | Exception] = []
+    def _encoded(self, rows: Sequence[Mapping[str, Any]]) -> list[tuple[Encoded, int | None] | Exception]:
+        found: list[tuple[Encoded, int | None] | Exception] = []
         for row in rows:
             try:
                 *values, timestamp = self._rows.row(row)
@@ -229,7 +235,7 @@ class Inserter:
                 found.append(problem)
         return found
 
-    def _sent(self, encoded: tuple[_Encoded, int | None] | Exception) -> asyncio.Future[None]:
+    def _sent(self, encoded: tuple[Encoded, int | None] | Exception) -> asyncio.Future[None]:
         if not isinstance(encoded, Exception):
             record, timestamp = encoded
             return self._inserts.send(self._topic, record, timestamp)

@@ -37,22 +37,11 @@ class Preparation:
     async def command(
         self, statement: Changing, text: str, properties: Mapping[str, str], number: int, catalogue: Catalogue
     ) -> Command:
-        """The command of a statement. `number` is that of the next command, and makes the id of a query, unless that takes the place
-        of another."""
-        match statement:
-            case CreateSource():
-                return Command(text, properties, schema=await self._looked_up(statement, properties))
-            case CreateAsSelect():
-                former = catalogue.made_by(statement.name) if statement.or_replace else None
-                query_id = f"{_QUERY_PREFIXES[statement.kind]}_{statement.name}_{number}"
-                if former is None:
-                    return Command(text, properties, query_id=query_id, lowering=LOWERING)
-                return Command(text, properties, query_id=former.id, lowering=LOWERING, spare_id=query_id)
-            case InsertSelect():
-                query_id = _given_id(statement) or f"INSERTQUERY_{number}"
-                return Command(text, properties, query_id=query_id, lowering=LOWERING)
-            case _:
-                return Command(text, properties)
+        """The command of a statement, with the columns that the registry has where it declares none. SqlProblem."""
+        command = new_command(statement, text, properties, number, catalogue)
+        if not isinstance(statement, CreateSource):
+            return command
+        return replace(command, schema=await self._looked_up(statement, properties))
 
     async def check(self, outcome: Outcome) -> None:
         """SqlProblem where a query that a statement would start cannot be run as it asks for, or a function cannot be called."""
@@ -109,6 +98,24 @@ class Preparation:
             )
         found = await asyncio.to_thread(infer_schema, missing, self.registry)
         return schema_texts(found)
+
+
+def new_command(
+    statement: Changing, text: str, properties: Mapping[str, str], number: int, catalogue: Catalogue
+) -> Command:
+    """`number` is that of the next command, and makes the id of a query, unless that takes the place of another."""
+    match statement:
+        case CreateAsSelect():
+            former = catalogue.made_by(statement.name) if statement.or_replace else None
+            query_id = f"{_QUERY_PREFIXES[statement.kind]}_{statement.name}_{number}"
+            if former is None:
+                return Command(text, properties, query_id=query_id, lowering=LOWERING)
+            return Command(text, properties, query_id=former.id, lowering=LOWERING, spare_id=query_id)
+        case InsertSelect():
+            query_id = _given_id(statement) or f"INSERTQUERY_{number}"
+            return Command(text, properties, query_id=query_id, lowering=LOWERING)
+        case _:
+            return Command(text, properties)
 
 
 def _given_id(statement: InsertSelect) -> str | None:

@@ -1,19 +1,34 @@
-"""ASSERT: a topic or a schema that is to be there, or not."""
+"""ASSERT: a topic or a schema that is to be there, or not; in tests, rows and sources that are to be as they are written."""
 
 from __future__ import annotations
 
-from streams_sql.language.definitions import read_properties
+from streams_sql.language.definitions import read_declaration, read_properties, read_rows
 from streams_sql.language.durations import read_duration
 from streams_sql.language.outward_statements import (
     AssertSchema,
     AssertTopic,
 )
 from streams_sql.language.reader import Reader
+from streams_sql.language.statements import AssertRows, AssertSource, Kind
 
 
-def read_assert(reader: Reader) -> AssertTopic | AssertSchema:
+def read_assert(reader: Reader) -> AssertTopic | AssertSchema | AssertRows | AssertSource:
     reader.expect("ASSERT")
-    exists = not reader.accept("NOT", "EXISTS")
+    if reader.accept("NOT"):
+        reader.expect("EXISTS")
+        return _read_outward(reader, exists=False)
+    if reader.accept("VALUES"):
+        return AssertRows(read_rows(reader, "VALUES"))
+    if reader.accept("NULL"):
+        reader.expect("VALUES")
+        return AssertRows(read_rows(reader, "KEY"), is_deletion=True)
+    if (kind := reader.accept_one_of(*Kind.__members__)) is not None:
+        position = reader.position
+        return AssertSource(read_declaration(reader, Kind(kind)), position)
+    return _read_outward(reader, exists=True)
+
+
+def _read_outward(reader: Reader, *, exists: bool) -> AssertTopic | AssertSchema:
     if reader.expect_one_of("TOPIC", "SCHEMA") == "TOPIC":
         topic = _read_resource(reader)
         return AssertTopic(topic, exists, read_properties(reader), _read_timeout(reader))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from streams_sql.language.connectors import read_create_connector, read_drop_connector
 from streams_sql.language.expressions import Expression, Literal
 from streams_sql.language.function_statements import CreateFunction, DropFunction
@@ -10,6 +12,7 @@ from streams_sql.language.outward_statements import (
     CreateConnector,
     DropConnector,
 )
+from streams_sql.language.problem import Position
 from streams_sql.language.queries import read_query
 from streams_sql.language.reader import Reader
 from streams_sql.language.statements import (
@@ -62,17 +65,23 @@ def _read_create_source(reader: Reader) -> CreateSource | CreateAsSelect:
     is_source = reader.accept("SOURCE")
     kind = Kind(reader.expect_one_of(*Kind.__members__))
     if_not_exists = reader.accept("IF", "NOT", "EXISTS")
-    name = reader.source_name()
-    columns = tuple(reader.in_parentheses(lambda: _read_column(reader, kind))) if reader.is_next("(") else ()
-    properties = read_properties(reader)
-    if columns or is_source or not reader.accept("AS"):
-        return CreateSource(kind, name, columns, properties, or_replace, if_not_exists, is_source)
+    declared = read_declaration(reader, kind)
+    name, properties = declared.name, declared.properties
+    if declared.columns or is_source or not reader.accept("AS"):
+        return replace(declared, or_replace=or_replace, if_not_exists=if_not_exists, is_source=is_source)
     query = read_query(reader)
     if query.limit is not None:
         raise reader.problem(
             f"CREATE {kind.value} AS SELECT statements don't support LIMIT clause.", reader.last_position
         )
     return CreateAsSelect(kind, name, query, properties, or_replace, if_not_exists)
+
+
+def read_declaration(reader: Reader, kind: Kind) -> CreateSource:
+    """Name, columns and properties of a source."""
+    name = reader.source_name()
+    columns = tuple(reader.in_parentheses(lambda: _read_column(reader, kind))) if reader.is_next("(") else ()
+    return CreateSource(kind, name, columns, read_properties(reader))
 
 
 def _read_column(reader: Reader, kind: Kind) -> ColumnDefinition:
@@ -125,14 +134,31 @@ def read_insert(reader: Reader) -> InsertSelect | InsertValues:
     reader.expect("INSERT", "INTO")
     position = reader.position
     target = reader.source_name()
-    columns = tuple(reader.in_parentheses(reader.name)) if reader.is_next("(") else ()
+    columns, places = _read_columns(reader)
     if not columns:
         is_query = reader.word() == "WITH" and reader.word(ahead=1) != "("
         properties = {} if is_query else read_properties(reader)
         if is_query or properties or reader.is_next("SELECT"):
             return InsertSelect(target, read_query(reader), properties, position)
     reader.expect("VALUES")
-    return InsertValues(target, columns, tuple(reader.listed(lambda: _read_row(reader))), position)
+    return InsertValues(target, columns, tuple(reader.listed(lambda: _read_row(reader))), position, places)
+
+
+def read_rows(reader: Reader, word: str) -> InsertValues:
+    """The rows that a source is to have: its name, columns and, behind the word, values."""
+    position = reader.position
+    target = reader.source_name()
+    columns, places = _read_columns(reader)
+    reader.expect(word)
+    return InsertValues(target, columns, tuple(reader.listed(lambda: _read_row(reader))), position, places)
+
+
+def _read_columns(reader: Reader) -> tuple[tuple[str, ...], tuple[Position, ...]]:
+    """Names in parentheses, if there are some, and where they stand."""
+    if not reader.is_next("("):
+        return (), ()
+    names, places = zip(*reader.in_parentheses(lambda: (reader.name(), reader.last_position)), strict=True)
+    return names, places
 
 
 def _read_row(reader: Reader) -> tuple[Expression, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from streams_sql.language.problem import Lines, SyntaxProblem
@@ -44,6 +45,15 @@ def placed_statements(text: str) -> list[tuple[int, str]]:
     if start is not None:
         statements.append((start, text[start:].rstrip()))
     return statements
+
+
+def comments(text: str) -> Iterator[tuple[int, str]]:
+    """All comments, and the places at which they begin."""
+    for piece in _PIECE.finditer(text):
+        if piece["open"]:
+            raise _unfinished(text, piece.start(), piece["open"])
+        if piece["blank"] and not piece["blank"].isspace():
+            yield piece.start(), piece["blank"]
 
 
 def _unfinished(text: str, start: int, opening: str) -> SyntaxProblem:

@@ -256,6 +256,26 @@ class InsertValues:
     rows: tuple[tuple[Expression, ...], ...]
     position: Position | None = field(default=None, compare=False)
     """Of the target's name."""
+    places: tuple[Position, ...] = field(default=(), compare=False)
+    """Of the columns' names."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssertRows:
+    """ASSERT VALUES: the next rows of a stream or table, in a test. `is_deletion` (ASSERT NULL VALUES … KEY): the next records have these
+    keys and no values."""
+
+    rows: InsertValues
+    is_deletion: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AssertSource:
+    """ASSERT STREAM|TABLE: what a test asks of a source, written as if it were declared so."""
+
+    source: CreateSource
+    position: Position | None = field(default=None, compare=False)
+    """Of the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,6 +456,8 @@ Statement: TypeAlias = (
     | ShowConnectorPlugins
     | AssertTopic
     | AssertSchema
+    | AssertRows
+    | AssertSource
     | Show
     | ShowErrors
     | DescribeSource

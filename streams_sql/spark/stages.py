@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -18,8 +17,9 @@ from streams_sql.formats.serde import Layout
 from streams_sql.plan.expression_problems import ExpressionProblems
 from streams_sql.plan.nodes import Filter, FlatMap, Project, Read, Rekey
 from streams_sql.plan.pipeline import Row, compile_steps, run_steps
-from streams_sql.plan.records import OnProblem, Problem, ProblemKind, RecordReader, Records, window_suffix
-from streams_sql.sources import ROWTIME, WINDOWEND, WINDOWSTART, Column, Source
+from streams_sql.plan.record_writing import RowEncoding
+from streams_sql.plan.records import OnProblem, Problem, ProblemKind, RecordReader, Records
+from streams_sql.sources import Column, Source
 from streams_sql.spark.arrow_values import arrow_type, from_arrow, to_arrow
 from streams_sql.spark.codecs import decoder_of, encoder_of
 from streams_sql.spark.messages import KafkaAccess
@@ -58,8 +58,6 @@ _TOO_LARGE: Final = "The row cannot be written: its record would have {} bytes, 
 NO_RECORD: Final = (False, -1, -1)
 
 Operator: TypeAlias = Filter | Project | FlatMap | Rekey
-Messages: TypeAlias = tuple[Sequence[bytes | None], Sequence[bytes | None], Sequence[int]]
-"""Keys, values and timestamps."""
 
 
 class Head(Protocol):
@@ -216,11 +214,17 @@ class TopicTail:
     def _written(
         self, producer: TaskProducer, batches: Iterator[list[Row]], problems: Problems
     ) -> dict[str, int | list[dict[str, Any]]]:
-        encoding = _Encoding(self)
+        encoding = RowEncoding(
+            self.sink,
+            self.columns,
+            encoder_of(self.key),
+            encoder_of(self.value),
+            self.source or self.sink.topic,
+        )
         written, bad, failed, examples = 0, 0, 0, list[Problem]()
         for rows in batches:
             chosen = producer.unwritten(rows)
-            keys, values, timestamps = encoding.messages(chosen, problems)
+            keys, values, timestamps = encoding.messages(chosen, problems.add)
             too_large = producer.produce(self.topic or self.sink.topic, keys, values, timestamps)
             for place in too_large:
                 # Rows that could not be encoded are gone: then nobody knows which record this one is of.
@@ -246,65 +250,6 @@ class TopicTail:
         batch_id = context.getLocalProperty(_BATCH_ID)
         assert batch_id is not None
         return TransactionalProducer(self.kafka, self.marks, context.partitionId(), int(batch_id))
-
-
-class _Encoding:
-    """Rows as keys, values and timestamps of records."""
-
-    def __init__(self, tail: TopicTail) -> None:
-        schema = tail.sink.schema
-        self._topic = tail.source or tail.sink.topic
-        self._window = tail.sink.key_window
-        self._pick_key = _picker(tail.columns, [column.name for column in schema.key])
-        self._pick_value = _picker(tail.columns, [column.name for column in schema.value])
-        self._pick_time = itemgetter(tail.columns.index(ROWTIME))
-        self._pick_bounds = None if self._window is None else _picker(tail.columns, [WINDOWSTART, WINDOWEND])
-        self._encode_key = encoder_of(tail.key)
-        self._encode_value = encoder_of(tail.value)
-        self._no_key = (None,) * len(schema.key)
-
-    def messages(self, rows: list[Row], problems: Problems) -> Messages:
-        try:
-            return self._encoded(rows)
-        except Exception:  # noqa: BLE001 - which row it is, is found out one by one
-            return self._encoded_singly(rows, problems)
-
-    def _encoded_singly(self, rows: list[Row], problems: Problems) -> Messages:
-        messages = []
-        for row in rows:
-            try:
-                (key,), (value,), (timestamp,) = self._encoded([row])
-                messages.append((key, value, timestamp))
-            except Exception as error:  # noqa: BLE001 - one bad row must not stop the query
-                reason = f"The row cannot be written: {error}"
-                problems.add(Problem(self._topic, row[-1][1], row[-1][2], reason, ProblemKind.SERIALIZATION))
-        keys, values, timestamps = zip(*messages, strict=True) if messages else ((), (), ())
-        return keys, values, timestamps
-
-    def _encoded(self, rows: list[Row]) -> Messages:
-        pick_value, no_key = self._pick_value, self._no_key
-        keys: Sequence[bytes | None] = [None] * len(rows)
-        if no_key:
-            picked = map(self._pick_key, rows)
-            keys = self._encode_key([None if key == no_key else key for key in picked])
-        if self._pick_bounds is not None and self._window is not None:
-            bounds = map(self._pick_bounds, rows)
-            keys = [
-                key if key is None else key + window_suffix(self._window, *bound)
-                for key, bound in zip(keys, bounds, strict=True)
-            ]
-        values = self._encode_value([None if row[-1][0] else pick_value(row) for row in rows])
-        return keys, values, list(map(self._pick_time, rows))
-
-
-def _picker(columns: Sequence[str], wanted: Sequence[str]) -> Any:
-    places = [columns.index(name) for name in wanted]
-    match places:
-        case []:
-            return lambda row: ()
-        case [only]:
-            return lambda row: (row[only],)
-    return itemgetter(*places)
 
 
 # -- a stage --------------------------------------------------------------------------------------

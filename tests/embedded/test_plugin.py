@@ -39,6 +39,19 @@ def test_the_next_one_finds_nothing_of_it(kafka, schema_registry, rest_proxy):
     assert [json.loads(record.value) for record in kafka.records(topic)] == [{"item": "nail"}]
     assert json.load(urllib.request.urlopen(f"{schema_registry}/subjects")) == []
 """
+SQL_TESTS = """
+CREATE STREAM s (id INT KEY, v STRING) WITH (kafka_topic='s', value_format='AVRO');
+
+--@test: it is there
+CREATE STREAM t WITH (value_format='JSON') AS SELECT id, UCASE(v) AS v FROM s;
+INSERT INTO s VALUES (1, 'a');
+ASSERT VALUES t VALUES (1, 'A');
+
+--@test: it is not
+INSERT INTO s VALUES (1, 'a');
+-- A caret stands below the name.
+ASSERT VALUES s VALUES (1, 'b');
+"""
 MISSING = """
 import pytest
 import barnabas.services
@@ -82,6 +95,18 @@ def test_fixtures_of_a_project(tmp_path: Path) -> None:
     ended = run_pytest(tmp_path)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "5 passed" in ended.stdout
+
+
+def test_files_of_sql_are_tests_if_they_have_some(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "test_orders.sql").write_text(SQL_TESTS)
+    (page,) = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (tmp_path / "totals_test.sql").write_text(page)
+    (tmp_path / "test_rows.sql").write_text("INSERT INTO accounts VALUES ('it''s something else);")
+    ended = run_pytest(tmp_path)
+    assert "test_orders.sql:12: Expected record does not match actual" in ended.stdout, ended.stdout + ended.stderr
+    assert "1 failed, 4 passed" in ended.stdout
+    assert "FAILED test_orders.sql::it is not" in ended.stdout
 
 
 def test_a_fixture_whose_extra_is_missing_says_what_to_install(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ WRONG = {
     "TABLE s (v INT) WITH (kafka_topic='a')": "Tables require a PRIMARY KEY.",
     "STREAM s (h BYTES HEADERS) WITH (kafka_topic='a')": "Invalid type for HEADERS column",
     "STREAM s (h INT HEADER('x')) WITH (kafka_topic='a')": "Invalid type for HEADER('x') column: expected BYTES, got INTEGER",
-    "STREAM s (h BYTES HEADER('x'), i BYTES HEADER('x')) WITH (kafka_topic='a')": "already contains a HEADERS column",
+    "STREAM s (h BYTES HEADER('x'), i BYTES HEADER('x')) WITH (kafka_topic='a')": "already contains a HEADER('x') column",
     "STREAM s (k BOOLEAN KEY, v INT) WITH (kafka_topic='a')": (
         "Key format does not support schema.\nformat: KAFKA\nschema: Persistence{columns=[`K` BOOLEAN KEY], features=[]}\n"
         "reason: The 'KAFKA' format does not support type 'BOOLEAN'"
