@@ -7,13 +7,18 @@ from dataclasses import replace
 from streams_sql.analysis.format_rules import check_value
 from streams_sql.analysis.scope import SYSTEM_COLUMNS
 from streams_sql.analysis.type_names import known_type
-from streams_sql.language.problem import SqlProblem
+from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.language.statements import AlterSource
 from streams_sql.sources import Column, Source
 
 
 def altered(source: Source, statement: AlterSource) -> Source:
     """The source with the columns that are added. SqlProblem where its records cannot have them."""
+    with placed_at(statement.position):
+        return _altered(source, statement)
+
+
+def _altered(source: Source, statement: AlterSource) -> Source:
     names = {column.name for column in source.schema.columns()}
     added = []
     for column in statement.columns:

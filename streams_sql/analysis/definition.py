@@ -20,7 +20,7 @@ from streams_sql.analysis.timestamp_rules import timestamp_rule
 from streams_sql.analysis.type_names import known_type
 from streams_sql.analysis.with_clause import WithClause
 from streams_sql.formats.capabilities import CAPABILITIES
-from streams_sql.language.problem import SqlProblem
+from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.language.statements import ColumnDefinition, ColumnRole, CreateSource, Kind
 from streams_sql.sources import HEADERS_TYPE, Column, FormatUse, HeaderColumn, InferredSchema, Schema, Source
 from streams_sql.sql_types import BYTES
@@ -40,6 +40,11 @@ class MissingSchema:
 
 def missing_schema(statement: CreateSource, defaults: Defaults) -> MissingSchema | None:
     """What define_source needs to be told."""
+    with placed_at(statement.position):
+        return _missing_schema(statement, defaults)
+
+
+def _missing_schema(statement: CreateSource, defaults: Defaults) -> MissingSchema | None:
     clause = WithClause(statement.properties, is_source=True)
     key, value = _formats(statement, clause, defaults)
     roles = {column.role for column in statement.columns}
@@ -55,6 +60,11 @@ def missing_schema(statement: CreateSource, defaults: Defaults) -> MissingSchema
 
 def define_source(statement: CreateSource, defaults: Defaults, inferred: InferredSchema | None) -> Source:
     """The source that a statement makes. Its text is for who has it to add."""
+    with placed_at(statement.position):
+        return _defined(statement, defaults, inferred)
+
+
+def _defined(statement: CreateSource, defaults: Defaults, inferred: InferredSchema | None) -> Source:
     clause = WithClause(statement.properties, is_source=True)
     topic, window = _topic(clause), clause.window
     key, value = _formats(statement, clause, defaults)

@@ -74,7 +74,7 @@ def _source(name: str, catalogue: CatalogueView, position: Position | None) -> S
 
 def differences(statement: AssertSource, catalogue: CatalogueView) -> list[Difference]:
     """In what a source is not what a test asks for. What the statement does not say is not compared. SqlProblem where there is none."""
-    source = _source(statement.source.name, catalogue, statement.position)
+    source = _source(statement.source.name, catalogue, statement.source.position)
     return [each for each in _compared(statement, source) if each.expected != each.found]
 
 

@@ -12,7 +12,7 @@ from streams_sql.analysis.defaults import Defaults
 from streams_sql.analysis.type_names import base_name
 from streams_sql.analysis.with_clause import FormatProperties
 from streams_sql.formats.capabilities import CAPABILITIES, Capabilities
-from streams_sql.language.problem import SqlProblem
+from streams_sql.language.problem import Position, SqlProblem
 from streams_sql.sources import Column, FormatUse
 from streams_sql.sql_types import STRING, Array, Map, SqlType, Struct
 
@@ -25,10 +25,10 @@ _MAP_KEYS: Final = (
 )
 
 
-def known_format(name: str) -> str:
+def known_format(name: str, position: Position | None = None) -> str:
     if name.upper() not in CAPABILITIES:
         hint = nearest_hint(name.upper(), CAPABILITIES) or f" It is one of {', '.join(CAPABILITIES)}."
-        raise SqlProblem(f"Unknown format: {name.upper()}.{hint}")
+        raise SqlProblem(f"Unknown format: {name.upper()}.{hint}", position)
     return name.upper()
 
 
@@ -46,7 +46,7 @@ def value_format(properties: FormatProperties, name: str, inherited: FormatUse |
 
 
 def _format_use(properties: FormatProperties, name: str, part: str, inherited: FormatUse | None) -> FormatUse:
-    name = known_format(name)
+    name = known_format(name, properties.position)
     capabilities = CAPABILITIES[name]
     _check_properties(properties, name, capabilities, part)
     is_same = inherited is not None and inherited.name == name
@@ -57,15 +57,19 @@ def _format_use(properties: FormatProperties, name: str, part: str, inherited: F
 
 def _check_properties(properties: FormatProperties, name: str, capabilities: Capabilities, part: str) -> None:
     if properties.delimiter is not None and not capabilities.has_delimiter:
-        raise SqlProblem(f"{name} does not support the following configs: [delimiter]")
+        raise SqlProblem(f"{name} does not support the following configs: [delimiter]", properties.position)
     if properties.full_name is not None and not capabilities.has_schemas:
-        raise SqlProblem(f"{name} does not support the following configs: [fullSchemaName]")
+        raise SqlProblem(f"{name} does not support the following configs: [fullSchemaName]", properties.position)
     if properties.schema_id is not None and not capabilities.has_schemas:
         raise SqlProblem(
-            f"{part}_FORMAT should support schema inference when {part}_SCHEMA_ID is provided. Current format is {name}."
+            f"{part}_FORMAT should support schema inference when {part}_SCHEMA_ID is provided. Current format is {name}.",
+            properties.position,
         )
     if properties.nullable_as is not None and not capabilities.has_nullable_choice:
-        raise SqlProblem(f"Property {part}_PROTOBUF_NULLABLE_REPRESENTATION can only be enabled with protobuf format")
+        raise SqlProblem(
+            f"Property {part}_PROTOBUF_NULLABLE_REPRESENTATION can only be enabled with protobuf format",
+            properties.position,
+        )
 
 
 def with_case(use: FormatUse, defaults: Defaults) -> FormatUse:

@@ -153,9 +153,9 @@ class GroupParts:
         self._window = window
         self._limits = limits
         self._calls: dict[FunctionCall, AggregateCall] = {}
-        self._loose_items: list[str] = []
-        self._loose_having: list[str] = []
-        self._loose_order: list[str] = []
+        self._loose_items: list[Expression] = []
+        self._loose_having: list[Expression] = []
+        self._loose_order: list[Expression] = []
         self.names = {name: format_expression(group) for group, name in self._groups.items()}
 
     @property
@@ -165,10 +165,10 @@ class GroupParts:
     def selected(self, items: list[Item]) -> list[Item]:
         changed = []
         for item in items:
-            loose: list[str] = []
+            loose: list[Expression] = []
             changed.append(replace(item, expression=rewritten(item.expression, self._change(loose))))
             if loose:
-                self._loose_items.append(format_expression(item.expression))
+                self._loose_items.append(item.expression)
         return changed
 
     def ordered(self, expressions: list[Expression]) -> list[Expression]:
@@ -187,27 +187,28 @@ class GroupParts:
     def check_loose(self) -> None:
         """SqlProblem where something is neither grouped by nor aggregated."""
         if self._loose_items:
-            listed = ", ".join(self._loose_items)
-            raise SqlProblem(_LOOSE_ITEMS.format(listed))
+            raise SqlProblem(_LOOSE_ITEMS.format(_listed(self._loose_items)), self._loose_items[0].position)
         if self._loose_having:
             raise SqlProblem(
-                f"Non-aggregate HAVING expression not part of GROUP BY: {', '.join(self._loose_having)}\n"
-                "Consider switching the HAVING clause to a WHERE clause before the GROUP BY."
+                f"Non-aggregate HAVING expression not part of GROUP BY: {_listed(self._loose_having)}\n"
+                "Consider switching the HAVING clause to a WHERE clause before the GROUP BY.",
+                self._loose_having[0].position,
             )
         if self._loose_order:
             raise SqlProblem(
-                f"Non-aggregate ORDER BY expression not part of GROUP BY: {', '.join(self._loose_order)}\n"
-                "Order by what is grouped by, or by an aggregate."
+                f"Non-aggregate ORDER BY expression not part of GROUP BY: {_listed(self._loose_order)}\n"
+                "Order by what is grouped by, or by an aggregate.",
+                self._loose_order[0].position,
             )
 
-    def _change(self, loose: list[str]) -> Callable[[Expression], Expression | None]:
+    def _change(self, loose: list[Expression]) -> Callable[[Expression], Expression | None]:
         def change(part: Expression) -> Expression | None:
             if part in self._groups:
                 return ColumnName(self._groups[part], position=part.position)
             if isinstance(part, FunctionCall):
                 return self._call(part)
             if isinstance(part, ColumnName) and self._is_loose(part.name):
-                loose.append(format_expression(part))
+                loose.append(part)
             return None
 
         return change
@@ -270,6 +271,10 @@ class GroupParts:
             raise SqlProblem(f"{function.name}: {problem}", call.position) from None
         column = Column(name, resolved.result)
         return AggregateCall(name, function.name, resolved.overload, tuple(cast[:split]), constants, column)
+
+
+def _listed(expressions: list[Expression]) -> str:
+    return ", ".join(map(format_expression, expressions))
 
 
 def _constant(call: FunctionCall, index: int, argument: Typed) -> object:

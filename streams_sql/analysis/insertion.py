@@ -11,7 +11,7 @@ from streams_sql.analysis.type_inference import TypeInference
 from streams_sql.analysis.type_names import base_name
 from streams_sql.language.expressions import ColumnName, Expression, Lambda
 from streams_sql.language.formatting import format_expression
-from streams_sql.language.problem import SqlProblem
+from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.language.statements import InsertValues
 from streams_sql.plan.nodes import InsertPlan, InsertRow
 from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, Column, Source
@@ -19,8 +19,9 @@ from streams_sql.typed import Literal, Typed
 
 
 def plan_insert_values(statement: InsertValues, catalogue: CatalogueView) -> InsertPlan:
-    target = _target(statement, catalogue)
-    return InsertPlan(target, tuple(_row(statement, row, target) for row in statement.rows))
+    with placed_at(statement.position):
+        target = _target(statement, catalogue)
+        return InsertPlan(target, tuple(_row(statement, row, target) for row in statement.rows))
 
 
 def _row(statement: InsertValues, row: tuple[Expression, ...], target: Source) -> InsertRow:
@@ -66,11 +67,11 @@ def _names(statement: InsertValues, row: tuple[Expression, ...], target: Source)
     found = [name for name in names if name in headers]
     if found:
         raise SqlProblem(f"Cannot insert into HEADER columns: {', '.join(found)}")
-    for name in names:
+    for name, place in zip(names, statement.places or [statement.position] * len(names), strict=True):
         if name in PSEUDO_COLUMNS and name != ROWTIME:
-            raise SqlProblem(f"Inserting into column `{name}` is not allowed.")
+            raise SqlProblem(f"Inserting into column `{name}` is not allowed.", place)
         if name not in writable and name != ROWTIME:
-            raise SqlProblem(f"Column name `{name}` does not exist.{choice_hint(name, writable)}")
+            raise SqlProblem(f"Column name `{name}` does not exist.{choice_hint(name, writable)}", place)
     if statement.columns and len(names) != len(row):
         raise SqlProblem(f"Expected number columns and values to match: {len(names)}, {len(row)}", statement.position)
     if len(names) != len(row):

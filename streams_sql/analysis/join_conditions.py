@@ -9,7 +9,7 @@ from streams_sql.analysis.scope import NamedSource, Scope
 from streams_sql.analysis.traversal import walk
 from streams_sql.language.expressions import Binary, ColumnName, Expression
 from streams_sql.language.formatting import format_expression
-from streams_sql.language.problem import SqlProblem
+from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.language.statements import Join, WindowKind
 
 CLAUSE: Final = "JOIN ON"
@@ -66,7 +66,8 @@ def join_condition(scope: Scope, join: Join) -> Condition:
             f"Left side references `{one.source.alias}` and right references `{other.source.alias}`",
             place,
         )
-    _check_windows(one.source, other.source)
+    with placed_at(place):
+        _check_windows(one.source, other.source)
     added = scope.sources[-1]
     if added not in (one.source, other.source):
         raise SqlProblem(

@@ -26,7 +26,7 @@ from streams_sql.analysis.spelling import spelled
 from streams_sql.analysis.timestamp_rules import retimed, timestamp_rule
 from streams_sql.analysis.with_clause import WithClause
 from streams_sql.language.expressions import Literal
-from streams_sql.language.problem import SqlProblem
+from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.language.statements import CreateAsSelect, InsertSelect, Kind, Query, Window
 from streams_sql.plan.nodes import Named, PersistentPlan, Project
 from streams_sql.plan.text import expression_text
@@ -50,13 +50,14 @@ class _Columns:
 
 def plan_create_as(statement: CreateAsSelect, catalogue: CatalogueView, defaults: Defaults) -> PersistentPlan:
     """The plan, and the sink that it makes; the text of the statement and the id of the query are for who has them to add."""
-    clause = WithClause(statement.properties, is_source=False)
-    analysed = _analysed(statement.query, catalogue, defaults.aggregate_limits)
-    _check_kind(statement.kind, analysed)
-    columns = _columns_of(analysed, statement.name)
-    sink = _sink(statement, analysed, spelled(columns.schema, analysed), clause, defaults)
-    rows = _written(analysed, columns)
-    return PersistentPlan(rows if sink.timestamp is None else retimed(rows, sink.timestamp), sink)
+    with placed_at(statement.position):
+        clause = WithClause(statement.properties, is_source=False)
+        analysed = _analysed(statement.query, catalogue, defaults.aggregate_limits)
+        _check_kind(statement.kind, analysed)
+        columns = _columns_of(analysed, statement.name)
+        sink = _sink(statement, analysed, spelled(columns.schema, analysed), clause, defaults)
+        rows = _written(analysed, columns)
+        return PersistentPlan(rows if sink.timestamp is None else retimed(rows, sink.timestamp), sink)
 
 
 def plan_insert(statement: InsertSelect, catalogue: CatalogueView) -> PersistentPlan:
@@ -78,9 +79,11 @@ def plan_insert(statement: InsertSelect, catalogue: CatalogueView) -> Persistent
     if analysed.node.shape.is_table:
         raise SqlProblem(
             f"Incompatible data sink and query result. Data sink ({target.name}) type is KSTREAM but select query result is "
-            "KTABLE."
+            "KTABLE.",
+            statement.position,
         )
-    columns = _fitted(_columns_of(analysed, target.name), target)
+    with placed_at(statement.query.position):
+        columns = _fitted(_columns_of(analysed, target.name), target)
     rows = _written(analysed, columns)
     return PersistentPlan(rows, target)
 
@@ -89,9 +92,11 @@ def _analysed(query: Query, catalogue: CatalogueView, limits: Mapping[str, int] 
     analysed = analyse(query, catalogue, is_persistent=True, limits=limits)
     topics = [source.source for source in analysed.scope.sources if source.rows is None]
     if any(source.is_table and source.key_window for source in topics):
-        raise SqlProblem("KSQL does not support persistent queries on windowed tables.")
+        raise SqlProblem("KSQL does not support persistent queries on windowed tables.", query.source.position)
     if query.limit is not None:
-        raise SqlProblem("LIMIT is not possible here: a query that fills a topic never ends. Leave it out.")
+        raise SqlProblem(
+            "LIMIT is not possible here: a query that fills a topic never ends. Leave it out.", query.position
+        )
     return analysed
 
 
@@ -105,6 +110,11 @@ def _check_kind(kind: Kind, analysed: AnalysedQuery) -> None:
 
 
 def _columns_of(analysed: AnalysedQuery, sink: str) -> _Columns:
+    with placed_at(analysed.query.position):
+        return _key_and_value(analysed, sink)
+
+
+def _key_and_value(analysed: AnalysedQuery, sink: str) -> _Columns:
     if analysed.is_grouped and not analysed.relation.keys:
         calls = ", ".join(
             f"{call.function}({', '.join(map(expression_text, call.arguments)) or ROWTIME})"
@@ -231,7 +241,7 @@ def _key_format(
     explicit = clause.key_format.name
     if analysed.query.partition_by == (Literal(None),):
         if explicit is not None and explicit.upper() != NONE:
-            raise SqlProblem("Key format specified for stream without key columns.")
+            raise SqlProblem("Key format specified for stream without key columns.", clause.key_format.position)
         return FormatUse(NONE)
     name = explicit or (source.name if schema.key else NONE)
     if explicit is None and name == NONE and schema.key:

@@ -14,7 +14,7 @@ from streams_sql.analysis.scope import scope_of
 from streams_sql.analysis.select_list import Item, select_list
 from streams_sql.analysis.traversal import walk
 from streams_sql.language.expressions import ColumnName
-from streams_sql.language.problem import SqlProblem
+from streams_sql.language.problem import Position, SqlProblem, placed_at
 from streams_sql.language.statements import Query, SelectColumn, UnionAll
 from streams_sql.plan.bounded import BoundedPlan
 from streams_sql.plan.nodes import Named, PullPlan
@@ -28,7 +28,8 @@ def plan_pull(query: Query, catalogue: CatalogueView) -> PullPlan | BoundedPlan:
     """The plain ones are those that are asked thousands of times a second."""
     for each in _queries(query):
         _check_clauses(each)
-    return _plain_plan(query, catalogue) if _is_plain(query) else plan_bounded(query, catalogue)
+    with placed_at(query.position):
+        return _plain_plan(query, catalogue) if _is_plain(query) else plan_bounded(query, catalogue)
 
 
 def _queries(query: Query) -> Iterator[Query]:
@@ -66,16 +67,18 @@ def _plain_plan(query: Query, catalogue: CatalogueView) -> PullPlan:
 
 
 def _check_clauses(query: Query) -> None:
-    for clause, found in _clauses(query):
-        if found:
-            raise SqlProblem(f"Pull queries don't support {clause}.{_HELP}")
+    for clause, position in _clauses(query):
+        raise SqlProblem(f"Pull queries don't support {clause}.{_HELP}", position)
 
 
-def _clauses(query: Query) -> Iterator[tuple[str, bool]]:
-    yield "WINDOW clauses", query.window is not None
-    yield "PARTITION BY clauses", bool(query.partition_by)
-    yield "negative integers in the LIMIT clause", query.limit is not None and query.limit < 0
-    yield "EMIT clauses", query.emit is not None
+def _clauses(query: Query) -> Iterator[tuple[str, Position | None]]:
+    """Those that are none of a pull query's, and where they stand."""
+    if query.window is not None:
+        yield "WINDOW clauses", query.window.position
+    if query.partition_by:
+        yield "PARTITION BY clauses", query.partition_by[0].position
+    if query.emit is not None:
+        yield "EMIT clauses", query.emit_position
 
 
 def _value(value: Typed, item: Item) -> Typed:

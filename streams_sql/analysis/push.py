@@ -9,7 +9,6 @@ from streams_sql.analysis.outputs import check_names
 from streams_sql.analysis.query import NO_LIMITS, analyse, projected
 from streams_sql.analysis.query_parts import relations
 from streams_sql.analysis.ranges import asked_spans, check_live
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Query
 from streams_sql.plan.hosting import Hosting, hosting_of
 from streams_sql.plan.nodes import Named, PushPlan, UnionAll
@@ -28,8 +27,6 @@ def plan_push(
     that it has to. `now_ms` is what SINCE 5 MINUTES counts from."""
     check_live(relation.range for relation in relations(query))
     analysed = analyse(query, catalogue, is_persistent=False, limits=limits, is_bounded=is_local)
-    if query.limit is not None and query.limit < 0:
-        raise SqlProblem(f"LIMIT {query.limit} is negative: it says how many rows are wanted.")
     columns = tuple(Column(output.name, output.type) for output in analysed.outputs)
     check_names(columns)
     named = tuple(Named(output.name, output.value) for output in analysed.outputs)

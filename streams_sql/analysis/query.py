@@ -19,7 +19,7 @@ from streams_sql.analysis.select_list import Item, is_selected, select_list
 from streams_sql.analysis.table_functions import flattened, has_table_functions
 from streams_sql.analysis.type_inference import TypeInference
 from streams_sql.language.expressions import ColumnName, Expression, Literal
-from streams_sql.language.problem import SqlProblem
+from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.language.statements import Emit, Query, UnionAll
 from streams_sql.language.statements import Relation as WrittenRelation
 from streams_sql.plan.nodes import Aggregate, AggregateCall, Filter, Named, Project, Shape
@@ -57,6 +57,10 @@ class _Analysis:
         self._names: set[str] = set()
 
     def of(self, query: Query, is_persistent: bool, outside: frozenset[str] = frozenset()) -> AnalysedQuery:
+        with placed_at(query.position):
+            return self._of(query, is_persistent, outside)
+
+    def _of(self, query: Query, is_persistent: bool, outside: frozenset[str]) -> AnalysedQuery:
         _refuse_order(query)
         self._names.update(common.name for common in query.common)
         for common in query.common:
@@ -79,6 +83,13 @@ class _Analysis:
     def _derive(self, written: WrittenRelation, outside: frozenset[str]) -> NamedSource:
         assert written.query is not None
         if isinstance(written.query, Query) and written.query.limit is not None:
+            if self._is_bounded:
+                raise SqlProblem(
+                    f"The query {written.alias} has a LIMIT, which it cannot have here: a query over streams that is joined, grouped by "
+                    "windows or flattened takes its rows one by one as time goes on, and nobody knows which come first. Put the LIMIT at "
+                    "the end of the whole query, or take a part of the topic: PARTITION, SINCE, TAIL.",
+                    written.position,
+                )
             raise SqlProblem(
                 f"The query {written.alias} has a LIMIT, and never ends: LIMIT stands at the end of the whole query.",
                 written.position,
@@ -141,7 +152,8 @@ def _check_sources(scope: Scope, query: Query, *, is_bounded: bool) -> None:
         if clashing:
             raise SqlProblem(
                 "Your stream/table has columns with the same name as newly introduced pseudocolumns in ksqlDB, and cannot be "
-                f"queried as a result. The conflicting names are: {', '.join(clashing)}."
+                f"queried as a result. The conflicting names are: {', '.join(clashing)}.",
+                query.source.position,
             )
     topics = [source for source in scope.sources if source.rows is None]
     kafka = ", ".join(source.alias for source in topics if source.source.value_format.name == "KAFKA")
@@ -196,7 +208,7 @@ def _grouped_or_flat(
 
 def _check_emit(query: Query) -> None:
     if query.emit is Emit.FINAL and (query.window is None or not query.group_by):
-        raise SqlProblem("EMIT FINAL is only supported for windowed aggregations.")
+        raise SqlProblem("EMIT FINAL is only supported for windowed aggregations.", query.emit_position)
 
 
 def _output(item: Item, inference: TypeInference, relation: Relation) -> Output:

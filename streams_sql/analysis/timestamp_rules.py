@@ -9,7 +9,7 @@ from streams_sql.analysis.catalogue_view import nearest_hint
 from streams_sql.analysis.type_inference import TypeInference
 from streams_sql.analysis.with_clause import WithClause
 from streams_sql.language.expressions import Binary, Case, Cast, ColumnName, Expression, FunctionCall, Literal
-from streams_sql.language.problem import SqlProblem
+from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.plan.nodes import Named, Project
 from streams_sql.sources import ROWTIME, Schema, TimestampRule
 from streams_sql.sql_types import BIGINT, STRING, TIMESTAMP
@@ -19,6 +19,11 @@ _NO_TIME: Final = Cast(Literal(-1), BIGINT)
 
 
 def timestamp_rule(clause: WithClause, schema: Schema) -> TimestampRule | None:
+    with placed_at(clause.timestamp_position):
+        return _timestamp_rule(clause, schema)
+
+
+def _timestamp_rule(clause: WithClause, schema: Schema) -> TimestampRule | None:
     name, pattern = clause.timestamp_column, clause.timestamp_format
     if name is None:
         return None

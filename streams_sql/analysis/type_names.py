@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from streams_sql.analysis.catalogue_view import nearest_hint
 from streams_sql.language.expressions import CustomType, TypeName
 from streams_sql.language.problem import Position, SqlProblem
+from streams_sql.language.type_names import TYPE_NAMES
 from streams_sql.sql_types import DECIMAL_PRECISION_MAX, Array, Decimal, Map, SqlType, Struct
 
 
@@ -13,10 +15,11 @@ def known_type(name: TypeName, position: Position | None = None) -> SqlType:
     """The type that a name stands for."""
     match name:
         case CustomType():
-            raise SqlProblem(
-                f"Cannot resolve unknown type: {name.name}. SHOW TYPES lists those that CREATE TYPE has made.",
-                name.position or position,
+            hint = (
+                nearest_hint(name.name, sorted({*TYPE_NAMES, *name.made}))
+                or " SHOW TYPES lists those that CREATE TYPE has made."
             )
+            raise SqlProblem(f"Cannot resolve unknown type: {name.name}.{hint}", name.position or position)
         case Array(element):
             return Array(known_type(element, position))
         case Map(key, value):

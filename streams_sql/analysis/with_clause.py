@@ -9,7 +9,7 @@ from typing import Final
 
 from streams_sql.analysis.catalogue_view import nearest_hint
 from streams_sql.language.expressions import Literal
-from streams_sql.language.problem import SqlProblem
+from streams_sql.language.problem import Position, SqlProblem
 from streams_sql.language.statements import Properties, WindowKind
 from streams_sql.sources import KeyWindow
 
@@ -71,6 +71,8 @@ class FormatProperties:
     schema_id: int | None = None
     full_name: str | None = None
     nullable_as: str | None = None
+    position: Position | None = None
+    """Of the format's name."""
 
 
 class WithClause:
@@ -96,7 +98,8 @@ class WithClause:
         if "VALUE_AVRO_SCHEMA_FULL_NAME" in properties and "VALUE_SCHEMA_FULL_NAME" in properties:
             raise SqlProblem(
                 "Cannot supply both 'VALUE_AVRO_SCHEMA_FULL_NAME' and 'VALUE_SCHEMA_FULL_NAME' properties. "
-                "Please only set 'VALUE_SCHEMA_FULL_NAME'."
+                "Please only set 'VALUE_SCHEMA_FULL_NAME'.",
+                self._position("VALUE_AVRO_SCHEMA_FULL_NAME"),
             )
 
     @property
@@ -123,6 +126,7 @@ class WithClause:
             schema_id=self._number("KEY_SCHEMA_ID", 0, _SCHEMA_ID_MAX),
             full_name=self._full_name("KEY_SCHEMA_FULL_NAME"),
             nullable_as=self._nullable("KEY_PROTOBUF_NULLABLE_REPRESENTATION"),
+            position=self._position("FORMAT", "KEY_FORMAT"),
         )
 
     @property
@@ -133,6 +137,7 @@ class WithClause:
             schema_id=self._number("VALUE_SCHEMA_ID", 0, _SCHEMA_ID_MAX),
             full_name=self._full_name("VALUE_SCHEMA_FULL_NAME") or self._full_name("VALUE_AVRO_SCHEMA_FULL_NAME"),
             nullable_as=self._nullable("VALUE_PROTOBUF_NULLABLE_REPRESENTATION"),
+            position=self._position("FORMAT", "VALUE_FORMAT"),
         )
 
     @property
@@ -155,6 +160,10 @@ class WithClause:
         return text[1:-1] if is_quoted else text.upper()
 
     @property
+    def timestamp_position(self) -> Position | None:
+        return self._position("TIMESTAMP")
+
+    @property
     def timestamp_format(self) -> str | None:
         return self._text("TIMESTAMP_FORMAT")
 
@@ -163,25 +172,33 @@ class WithClause:
         word, size = self._text("WINDOW_TYPE"), self._duration("WINDOW_SIZE")
         if word is None:
             if size is not None:
-                raise SqlProblem("'WINDOW_SIZE' needs 'WINDOW_TYPE' beside it: TUMBLING or HOPPING.")
+                raise SqlProblem(
+                    "'WINDOW_SIZE' needs 'WINDOW_TYPE' beside it: TUMBLING or HOPPING.", self._position("WINDOW_SIZE")
+                )
             return None
         try:
             kind = WindowKind(word.upper())
         except ValueError:
             kinds = ", ".join(each.value for each in WindowKind)
             raise SqlProblem(
-                f"Error in WITH clause property 'WINDOW_TYPE': Unknown window type: '{word}'. It is one of {kinds}."
+                f"Error in WITH clause property 'WINDOW_TYPE': Unknown window type: '{word}'. It is one of {kinds}.",
+                self._position("WINDOW_TYPE"),
             ) from None
         if kind is not WindowKind.SESSION and size is None:
             raise SqlProblem(
                 f"{kind.value} windows require 'WINDOW_SIZE' to be provided in the WITH clause. "
-                "For example: 'WINDOW_SIZE'='10 SECONDS'"
+                "For example: 'WINDOW_SIZE'='10 SECONDS'",
+                self._position("WINDOW_TYPE"),
             )
         if kind is WindowKind.SESSION and size is not None:
-            raise SqlProblem("'WINDOW_SIZE' should not be set for SESSION windows.")
+            raise SqlProblem("'WINDOW_SIZE' should not be set for SESSION windows.", self._position("WINDOW_SIZE"))
         return KeyWindow(kind, size)
 
     # -- kinds of values ------------------------------------------------------------------------------
+
+    def _position(self, *names: str) -> Position | None:
+        """Of the first of these that is given."""
+        return next((self._properties[name].position for name in names if name in self._properties), None)
 
     def _text(self, name: str) -> str | None:
         literal = self._properties.get(name)

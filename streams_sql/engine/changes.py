@@ -21,7 +21,7 @@ from streams_sql.engine.replacement import check_replacement
 from streams_sql.engine.schema_texts import read_schema
 from streams_sql.language.function_statements import CreateFunction, DropFunction
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import SqlProblem
+from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.language.statements import (
     AlterSource,
     AlterSystem,
@@ -33,6 +33,7 @@ from streams_sql.language.statements import (
     DropType,
     InsertSelect,
     QueryAction,
+    Statement,
 )
 from streams_sql.language.table_statements import CreateIndex, DropIndex
 from streams_sql.plan.function_uses import python_calls
@@ -66,6 +67,10 @@ class Changes:
     def apply(self, command: Command, catalogue: Catalogue) -> Outcome:
         """SqlProblem when the statement cannot be done; then nothing has changed."""
         statement = parse_statement(command.statement, catalogue.types, catalogue.functions)
+        with placed_at(getattr(statement, "position", None)):
+            return self._applied(statement, command, catalogue)
+
+    def _applied(self, statement: Statement, command: Command, catalogue: Catalogue) -> Outcome:
         match statement:
             case CreateSource():
                 return self._create(statement, command, catalogue)

@@ -38,6 +38,10 @@ RUNNING: Final = "RUNNING"
 ASKED_AT_ONCE: Final = 10
 """Connectors whose status is asked for side by side."""
 
+STATUS_WAIT_S: Final = 10.0
+"""How long a connector may be without a status after it was made."""
+STATUS_RETRY_S: Final = 0.1
+
 _SECRET: Final = re.compile(r"password|secret|token|credential|api.?key|user.?info", re.IGNORECASE)
 """Names of settings that a connector does not declare, and that are not shown all the same."""
 
@@ -87,7 +91,7 @@ class Connectors:
     async def describe(self, statement: DescribeConnector) -> ConnectorDescribed:
         name = statement.name
         try:
-            status = await _told("query connector status", self.client.status(name))
+            status = await _told("query connector status", self._status(name))
         except ConnectRefused as refused:
             raise await self._unknown(name, refused) from None
         info = await _told("describe connector", self.client.connector(name))
@@ -148,10 +152,25 @@ class Connectors:
 
     async def _listed(self, name: str) -> ConnectorListed:
         try:
-            info, status = await self.client.connector(name), await self.client.status(name)
+            info, status = await self.client.connector(name), await self._status(name)
         except (ConnectRefused, EngineError) as problem:
             return ConnectorListed(name, problem=str(problem))
         return ConnectorListed(name, info.get("type"), info.get("config", {}).get(CONNECTOR_CLASS), _state(status))
+
+    async def _status(self, name: str) -> dict[str, Any]:
+        """Connect tells that of a new connector once a worker has taken it up, a moment after it was made. ConnectRefused."""
+        loop = asyncio.get_running_loop()
+        end_s = loop.time() + STATUS_WAIT_S
+        while True:
+            try:
+                return await self.client.status(name)
+            except ConnectRefused as refused:
+                if refused.status != HTTPStatus.NOT_FOUND or name not in await self.client.connectors():
+                    raise
+                if loop.time() > end_s:
+                    message = f"{refused.message}. The connector is there, but no worker has told its state: are all of them well?"
+                    raise ConnectRefused(HTTPStatus.CONFLICT, message) from None
+            await asyncio.sleep(STATUS_RETRY_S)
 
     async def _unknown(self, name: str, refused: ConnectRefused) -> ConnectRefused:
         """Names that are not quoted are in capitals, which those of connectors seldom are."""

@@ -53,6 +53,13 @@ class Starting(Unavailable):
     """The server is not there yet."""
 
 
+class Stopping(Unavailable):
+    """The server stops, and has ended a query that would have gone on."""
+
+    def __init__(self) -> None:
+        super().__init__("The server stops, and has ended this query. Ask again when it is back.")
+
+
 class NotCaughtUp(Unavailable):
     """A request that has to come after a change which this server has not heard of."""
 

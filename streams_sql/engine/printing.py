@@ -11,7 +11,7 @@ from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Message
 
 from barnabas.kernel.kafka_clients.admin import Admin
 from streams_sql.analysis.catalogue_view import nearest_hint
-from streams_sql.engine.failures import TooManyPushQueries
+from streams_sql.engine.failures import Stopping, TooManyPushQueries
 from streams_sql.engine.topic_tail import Start, TopicTail
 from streams_sql.evaluation.time_texts import timestamp_text
 from streams_sql.formats.guess import UNRECOGNISED, FormatGuess
@@ -37,8 +37,8 @@ class Printing:
         self._open: set[TailLines] = set()
 
     async def stop(self) -> None:
-        """End what clients still read."""
-        await asyncio.gather(*(lines.close() for lines in tuple(self._open)))
+        """End what clients still read, and tell them so."""
+        await asyncio.gather(*(lines.stop() for lines in tuple(self._open)))
 
     async def start(self, statement: Print) -> PrintedLines:
         """The lines, from now on or from the beginning. SqlProblem, TooManyPushQueries, Unavailable, StoreFailure."""
@@ -78,6 +78,7 @@ class TailLines(PrintedLines):
         self._tail = tail
         self._left = limit
         self._on_close = on_close
+        self._is_stopped = False
 
     async def __aiter__(self) -> AsyncIterator[str]:
         if self._left == 0:
@@ -89,6 +90,13 @@ class TailLines(PrintedLines):
                 self._left -= len(printed.records)
                 if self._left <= 0:
                     return
+        if self._is_stopped:
+            raise Stopping
+
+    async def stop(self) -> None:
+        """Before they have come to their end."""
+        self._is_stopped = True
+        await self.close()
 
     async def close(self) -> None:
         self._on_close(self)

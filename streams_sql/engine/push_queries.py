@@ -9,7 +9,7 @@ from typing import Final
 
 from streams_sql.engine.answers import PushStatus
 from streams_sql.engine.error_log import ErrorLog
-from streams_sql.engine.failures import EngineError, TooManyPushQueries, Unavailable
+from streams_sql.engine.failures import EngineError, Stopping, TooManyPushQueries, Unavailable
 from streams_sql.engine.local_tail import LocalTail
 from streams_sql.engine.push_jobs import PushJobs, PushSettings
 from streams_sql.engine.push_rows import PushRows, reads_alone
@@ -79,6 +79,9 @@ class PushQueries:
         return True
 
     async def stop(self) -> None:
+        """Clients are told that it is not the query that has come to its end."""
+        for push in self._running.values():
+            push.fail(Stopping())
         await asyncio.gather(*(push.close() for push in tuple(self._running.values())))
         await asyncio.gather(*self._ending)
 
@@ -168,9 +171,9 @@ class _Push:
         step = asyncio.ensure_future(anext(taking, None))
         try:
             await asyncio.wait((step, self._failed), return_when=asyncio.FIRST_COMPLETED)
-            if step.done():
-                return step.result()
-            if self._failed.cancelled():
+            if step.done() and (batch := step.result()) is not None:
+                return batch
+            if not self._failed.done() or self._failed.cancelled():
                 return None
             return self._failed.result()
         finally:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from streams_sql.engine.failures import EngineError
+from streams_sql.engine.failures import EngineError, Stopping
 from streams_sql.engine.printing import PrintedLines
 from streams_sql.http.live_answer import LiveAnswer
+from streams_sql.http.row_forms import BrokenOff
 
 
 class PrintAnswer(LiveAnswer):
@@ -22,6 +23,9 @@ class PrintAnswer(LiveAnswer):
                 yield line.encode("utf-8", "replace") + b"\n"
         except EngineError as problem:
             yield f"{problem}\n".encode()
+            if isinstance(problem, Stopping):
+                # Lines for people have no other way to tell programs that more would have come.
+                raise BrokenOff(str(problem)) from None
 
     async def end(self) -> None:
         await self._lines.close()

@@ -23,8 +23,7 @@ def read_assert(reader: Reader) -> AssertTopic | AssertSchema | AssertRows | Ass
         reader.expect("VALUES")
         return AssertRows(read_rows(reader, "KEY"), is_deletion=True)
     if (kind := reader.accept_one_of(*Kind.__members__)) is not None:
-        position = reader.position
-        return AssertSource(read_declaration(reader, Kind(kind)), position)
+        return AssertSource(read_declaration(reader, Kind(kind)))
     return _read_outward(reader, exists=True)
 
 

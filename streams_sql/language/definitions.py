@@ -74,14 +74,15 @@ def _read_create_source(reader: Reader) -> CreateSource | CreateAsSelect:
         raise reader.problem(
             f"CREATE {kind.value} AS SELECT statements don't support LIMIT clause.", reader.last_position
         )
-    return CreateAsSelect(kind, name, query, properties, or_replace, if_not_exists)
+    return CreateAsSelect(kind, name, query, properties, or_replace, if_not_exists, declared.position)
 
 
 def read_declaration(reader: Reader, kind: Kind) -> CreateSource:
     """Name, columns and properties of a source."""
+    position = reader.position
     name = reader.source_name()
     columns = tuple(reader.in_parentheses(lambda: _read_column(reader, kind))) if reader.is_next("(") else ()
-    return CreateSource(kind, name, columns, read_properties(reader))
+    return CreateSource(kind, name, columns, read_properties(reader), position=position)
 
 
 def _read_column(reader: Reader, kind: Kind) -> ColumnDefinition:

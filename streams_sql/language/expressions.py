@@ -98,9 +98,10 @@ class Cast(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class CustomType(_Placed):
-    """A type that somebody has given a name, alone or inside of others."""
+    """A type that somebody has given a name, alone or inside of others. `made` are the names that statements have given."""
 
     name: str
+    made: tuple[str, ...] = field(default=(), compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         return quoted(self.name)

@@ -60,7 +60,8 @@ def read_describe(reader: Reader) -> DescribeSource | DescribeSources | Describe
 
 def read_change(reader: Reader) -> ChangeQuery:
     action = QueryAction(reader.expect_one_of(*QueryAction.__members__))
-    return ChangeQuery(action, None if reader.accept("ALL") else reader.name())
+    position = reader.position
+    return ChangeQuery(action, None if reader.accept("ALL") else reader.name(), position)
 
 
 def read_print(reader: Reader) -> Print:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,6 +43,17 @@ class SqlProblem(Exception):
         super().__init__(message)
         self.message = message
         self.position = position
+
+
+@contextmanager
+def placed_at(position: Position | None) -> Iterator[None]:
+    """What goes wrong within and has no place of its own is about this one."""
+    try:
+        yield
+    except SqlProblem as problem:
+        if problem.position is None:
+            problem.position = position
+        raise
 
 
 class SyntaxProblem(SqlProblem):

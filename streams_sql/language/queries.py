@@ -41,12 +41,22 @@ def _read_query(reader: Reader, known: _Common) -> Query:
         queries.append(_read_select(reader, known))
     query = queries[0]
     if len(queries) > 1:
-        query = Query((SelectAll(position=position),), _relation(reader, UNNAMED, position, UnionAll(tuple(queries))))
+        union = _relation(reader, UNNAMED, position, UnionAll(tuple(queries)))
+        query = Query((SelectAll(position=position),), union, position=position)
     order_by = _read_order(reader)
+    emit_position = reader.position
     emit = Emit(reader.expect_one_of(*Emit.__members__)) if reader.accept("EMIT") else None
     order_by = order_by or _read_order(reader)
     limit, offset = _read_bounds(reader)
-    return replace(query, emit=emit, order_by=order_by, limit=limit, offset=offset, common=tuple(common.values()))
+    return replace(
+        query,
+        emit=emit,
+        order_by=order_by,
+        limit=limit,
+        offset=offset,
+        common=tuple(common.values()),
+        emit_position=emit_position,
+    )
 
 
 def _read_common(reader: Reader, common: dict[str, Relation], known: _Common) -> None:
@@ -69,6 +79,7 @@ def _read_common(reader: Reader, common: dict[str, Relation], known: _Common) ->
 
 def _read_select(reader: Reader, known: _Common) -> Query:
     """A query up to what is said of its rows as a whole."""
+    position = reader.position
     reader.expect("SELECT")
     is_distinct = reader.accept("DISTINCT")
     select = tuple(reader.listed(reader.select_item))
@@ -83,6 +94,7 @@ def _read_select(reader: Reader, known: _Common) -> Query:
         partition_by=reader.values() if reader.accept("PARTITION", "BY") else (),
         having=reader.condition() if reader.accept("HAVING") else None,
         is_distinct=is_distinct,
+        position=position,
     )
 
 

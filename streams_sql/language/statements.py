@@ -210,6 +210,9 @@ class Query:
     offset: int | None = None
     common: tuple[Relation, ...] = ()
     """WITH …: they stand in `source` and `joins` already, where they are used."""
+    position: Position | None = field(default=None, compare=False)
+    """Of SELECT."""
+    emit_position: Position | None = field(default=None, compare=False)
 
 
 # -- statements that change the catalogue ---------------------------------------------------------
@@ -226,6 +229,8 @@ class CreateSource:
     or_replace: bool = False
     if_not_exists: bool = False
     is_source: bool = False
+    position: Position | None = field(default=None, compare=False)
+    """Of the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +241,8 @@ class CreateAsSelect:
     properties: Properties = field(default_factory=dict)
     or_replace: bool = False
     if_not_exists: bool = False
+    position: Position | None = field(default=None, compare=False)
+    """Of the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,8 +281,6 @@ class AssertSource:
     """ASSERT STREAM|TABLE: what a test asks of a source, written as if it were declared so."""
 
     source: CreateSource
-    position: Position | None = field(default=None, compare=False)
-    """Of the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +343,7 @@ class ChangeQuery:
 
     action: QueryAction
     query_id: str | None
+    position: Position | None = field(default=None, compare=False)
 
 
 # -- statements that only ask ---------------------------------------------------------------------

@@ -49,7 +49,7 @@ class Checks:
             raise NotAsAsserted(
                 f"Expected {first.what} does not match actual for source {statement.source.name}.\n"
                 f"\tExpected: {first.expected}\n\tActual: {first.found}",
-                statement.position,
+                statement.source.position,
             )
 
     def rows(self, statement: AssertRows) -> None:

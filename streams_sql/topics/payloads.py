@@ -45,6 +45,10 @@ def _as_json(payloads: Sequence[bytes], *, is_key: bool) -> PartSchema | None:
     parsed = [value for payload in payloads if (value := _parsed(payload)) is not _NO_JSON]
     if 2 * len(parsed) <= len(payloads):
         return None
+    objects = [value for value in parsed if isinstance(value, dict)]
+    if not is_key and 2 * len(objects) > len(payloads):
+        # Something else among objects is what is wrong, too: their columns stay.
+        parsed = objects
     shape = merged(map(shape_of, parsed))
     origin = f"a sample of {len(payloads)} JSON {'keys' if is_key else 'records'}"
     if isinstance(shape, dict) and shape and not is_key and len(shape) <= COLUMNS_MAX:

@@ -355,6 +355,27 @@ def test_a_server_that_is_not_ready_cannot_be_asked_either(capsys: Captured) -> 
     assert capsys.readouterr().err == "barnabas: The server is starting.\n"
 
 
+class Stopping(Starting):
+    """A server that stops while somebody listens."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"queryId":"q","columnNames":["A"],"columnTypes":["INTEGER"]}\n[1]\n')
+        self.wfile.write(b'{"@type":"generic_error","error_code":50300,"message":"The server stops."}\n')
+
+
+def test_a_query_that_the_server_has_ended_did_not_succeed(capsys: Captured) -> None:
+    with HTTPServer(("127.0.0.1", 0), Stopping) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        assert main(["sql", "SELECT * FROM s EMIT CHANGES;", "--output", "jsonl", "--server", url]) == 3
+        server.shutdown()
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ('{"A": 1}\n', "barnabas: The server stops.\n")
+
+
 def test_the_flags_of_the_server_are_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[dict[str, str]] = []
 

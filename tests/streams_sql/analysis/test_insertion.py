@@ -104,7 +104,7 @@ def test_only_a_cast_that_gives_something_is_proposed(catalogue: Sources) -> Non
     for text in ("t VALUES (1, 'z')", "t VALUES (1, TRUE)", "s (l) VALUES ('9' || 'z' || '')"):
         with pytest.raises(SqlProblem) as caught:
             planned(text, catalogue)
-        assert ("CAST" in caught.value.message) == ("||" in text), text
+        assert "CAST" not in caught.value.message, text
 
 
 def test_the_value_of_a_stream_with_headers_can_be_inserted(catalogue: Sources) -> None:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from streams_sql.engine import connectors
 from streams_sql.engine.answers import ConnectorCreated, ConnectorDropped, Warned
 from streams_sql.engine.connect_client import ConnectAccess, ConnectClient
 from streams_sql.engine.connectors import Connectors
@@ -91,6 +92,40 @@ def test_a_connector_from_its_beginning_to_its_end(ask: Asked, made: str, connec
     assert ask(f"DROP CONNECTOR `{made}`;") == ConnectorDropped(made)
     assert made not in str(ask("SHOW CONNECTORS;"))
     assert ask(f"DROP CONNECTOR IF EXISTS `{made}`;") == Warned(f"Connector '{made}' does not exist.")
+
+
+def test_one_that_was_made_just_now_is_described(ask: Asked, made: str) -> None:
+    described = ask(f"DESCRIBE CONNECTOR `{made}`;")
+    assert described.status["name"] == made
+    assert made not in str(ask("SHOW CONNECTORS;").warnings)
+
+
+class _Reluctant(ConnectClient):
+    """Connect before a worker has taken the connector up."""
+
+    def __init__(self, url: str, refusals: int) -> None:
+        super().__init__(ConnectAccess(url, CALL_S))
+        self.refusals = refusals
+
+    async def status(self, name: str) -> dict[str, Any]:
+        if self.refusals:
+            self.refusals -= 1
+            raise ConnectRefused(404, f"No status found for connector {name}")
+        return await super().status(name)
+
+
+def test_the_status_of_a_new_connector_is_waited_for(
+    made: str, connect_service: ConnectProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect_service.wait_for_tasks(made, ["RUNNING"])
+    catalogue = Statements().catalogue
+    reluctant = _Reluctant(connect_service.url, 2)
+    described = asked_of(Connectors(reluctant, catalogue), f"DESCRIBE CONNECTOR `{made}`;")
+    assert (described.status["name"], reluctant.refusals) == (made, 0)
+    monkeypatch.setattr(connectors, "STATUS_WAIT_S", 0.0)
+    with pytest.raises(ConnectRefused, match="The connector is there, but no worker has told its state") as caught:
+        asked_of(Connectors(_Reluctant(connect_service.url, 100), catalogue), f"DESCRIBE CONNECTOR `{made}`;")
+    assert "Did you mean" not in caught.value.message
 
 
 def test_one_that_is_there_already(ask: Asked, made: str) -> None:

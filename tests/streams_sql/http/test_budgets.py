@@ -11,9 +11,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from streams_sql.client import Client, Refused
 from tests.broker import BarnabasBroker
 from tests.clients.confluent_client import AdminClient
-from tests.sql_service import CALL_TIMEOUT_S, SqlProcess
+from tests.sql_service import CALL_TIMEOUT_S, FROM_EARLIEST, SqlProcess
 from tests.streams_sql.http.listening import listening, push_ids
 from tests.streams_sql.views.written_topic import WrittenTopic
 from tests.waiting import wait_for
@@ -21,6 +22,7 @@ from tests.waiting import wait_for
 PUSHES = 2
 PULLS = 1
 ROWS = 1_000
+ENDED = "The server stops, and has ended this query. Ask again when it is back."
 STOP_S = 8.0
 """Well below the time after which a server that stops does not wait any longer for clients."""
 
@@ -127,8 +129,11 @@ def test_everything_can_be_ended_at_once(
 def test_a_server_that_stops_ends_what_clients_listen_to(server: SqlProcess, stream: tuple[str, WrittenTopic]) -> None:
     name, written = stream
     written.write([("k", {"V": "x"})])
+    sql = f"SELECT * FROM {name} EMIT CHANGES;"
     with (
-        listening(server, f"SELECT * FROM {name} EMIT CHANGES;") as listener,
+        listening(server, sql) as listener,
+        Client(server.url, properties=FROM_EARLIEST) as client,
+        client.stream(sql) as rows,
         httpx.stream(
             "POST",
             f"{server.url}/query",
@@ -138,8 +143,18 @@ def test_a_server_that_stops_ends_what_clients_listen_to(server: SqlProcess, str
         ) as lines,
     ):
         assert listener.row() == ["x"]
+        coming = iter(rows)
+        assert next(coming) == ("x",)
         began_s = time.monotonic()
         assert server.stop() == 0
         assert time.monotonic() - began_s < STOP_S
-        assert listener.take() == {"finalMessage": "Query Completed"}
-        assert lines.read() == b""
+        # It is not the queries that have come to their end.
+        error = listener.take()["errorMessage"]
+        assert (error["error_code"], error["message"]) == (50300, ENDED)
+        with pytest.raises(Refused, match=ENDED) as refused:
+            next(coming)
+        assert refused.value.code == 50300
+        printed = lines.iter_lines()
+        assert next(printed) == ENDED
+        with pytest.raises(httpx.RemoteProtocolError):
+            next(printed)

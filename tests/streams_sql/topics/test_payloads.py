@@ -25,6 +25,8 @@ def part_of(*payloads: bytes | None, is_key: bool = False) -> str:
         ([b"[1, 2]"], "JSON: `ROWVAL` ARRAY<BIGINT>"),
         ([b'"x"'], "JSON: `ROWVAL` STRING"),
         ([b'{"a": 1}', b"[1]"], "JSON: `ROWVAL` STRING"),
+        ([b'{"a": 1}', b"[1]", b'{"b": 2}'], "JSON: `A` BIGINT, `B` BIGINT"),
+        ([b"[1]", b"[2]", b'{"a": 1}'], "JSON: `ROWVAL` STRING"),
         ([b"{}"], "JSON: `ROWVAL` MAP<STRING, STRING>"),
         ([b"12", b"x;y\n"], "KAFKA: `ROWVAL` STRING"),
         ([b""], "KAFKA: `ROWVAL` STRING"),
