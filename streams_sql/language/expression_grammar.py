@@ -219,6 +219,7 @@ class ExpressionGrammar(TokenReader):
     def _parse_case(self) -> exp.Case:
         token = self._curr
         self.expect("CASE")
+        self.also("WHEN")
         operand = None if self.word() == "WHEN" else self._parse_bitwise()
         self.expect("WHEN")
         whens = [self._parse_when()]

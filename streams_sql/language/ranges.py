@@ -9,17 +9,22 @@ from streams_sql.language.reader import Reader
 from streams_sql.language.statements import Ago, AtOffset, AtTime, Point, TopicRange
 
 BEGINNING: Final = AtOffset(0)
+_ENDS: Final = ("BETWEEN", "AS", "SINCE", "UNTIL")
 
 
 def read_range(reader: Reader) -> TopicRange | None:
     """PARTITION n, … and then BETWEEN a AND b, AS OF TIMESTAMP t, or SINCE a UNTIL b, and TAIL n, of which each may be left out."""
     position = reader.position
     found = reader.range_word() is not None
+    reader.also("PARTITION", *_ENDS, "TAIL")
     partitions: tuple[int, ...] = ()
     if reader.range_word() == "PARTITION":
         reader.expect("PARTITION")
         partitions = tuple(reader.listed(lambda: reader.integer("PARTITION")))
+        reader.also(*_ENDS, "TAIL")
     since, until = _read_ends(reader)
+    if since is not None or until is not None:
+        reader.also(*(["UNTIL"] if until is None else []), "TAIL")
     tail = None
     if reader.range_word() == "TAIL":
         reader.expect("TAIL")

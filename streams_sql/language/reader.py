@@ -21,6 +21,13 @@ _PRIMARIES: Final = (exp.Column, exp.Dot, exp.Bracket, exp.Anonymous, exp.Paren,
 _LATER: Final = ("UNION SELECT", "UNION DISTINCT", "INTERSECT SELECT", "EXCEPT SELECT", "OVER (")
 
 
+_RANGE_WORDS: Final = {"SINCE": ("OFFSET", "TIMESTAMP", "BEGINNING"), "UNTIL": ("OFFSET", "TIMESTAMP"), "AS": ("OF",)}
+"""Words that begin a part of a range, and those that tell that they do."""
+
+
+_CLAUSES: Final = (("PARTITION", "BY"), ("ORDER", "BY"), ("UNION", "ALL"))
+
+
 class Reader(ExpressionGrammar):
     """`types` and `functions` are those that statements have made."""
 
@@ -79,6 +86,9 @@ class Reader(ExpressionGrammar):
 
     def range_word(self) -> str | None:
         """The next word, if it begins a part of a range. None of them is reserved but BETWEEN: what follows tells that they are no names."""
+        for known, behind in _RANGE_WORDS.items():
+            for next_word in behind:
+                self._miss_rest((known, next_word))
         word, following = self.word(), self.word(ahead=1)
         is_number = bool(self._next) and self._next.token_type is TokenType.NUMBER
         match word:
@@ -97,7 +107,9 @@ class Reader(ExpressionGrammar):
     def _has_bare_alias(self) -> bool:
         """Some words that begin a clause are not reserved: what follows tells whether they do."""
         self.refuse("", *_LATER)
-        if (self.word(), self.word(ahead=1)) in (("PARTITION", "BY"), ("ORDER", "BY"), ("UNION", "ALL")):
+        for clause in _CLAUSES:
+            self._miss_rest(clause)
+        if (self.word(), self.word(ahead=1)) in _CLAUSES:
             return False
         if self.word() == "OFFSET" and self._next.token_type is TokenType.NUMBER:
             return False

@@ -62,6 +62,8 @@ class TokenReader(Parser):
         self._tokens_size = len(self._tokens)
         self._missed: list[tuple[str, ...]] = []
         self._missed_at = -1
+        self._begun: set[str] = set()
+        self._more: list[tuple[int, str]] = []
         self._nesting = 0
         self._advance(0)
         for index, token in enumerate(self._tokens):
@@ -128,6 +130,7 @@ class TokenReader(Parser):
         if self._is_at(words):
             return True
         self._miss(*words)
+        self._miss_rest(words)
         return False
 
     def _is_at(self, words: tuple[str, ...]) -> bool:
@@ -268,11 +271,26 @@ class TokenReader(Parser):
             self._missed = []
         self._missed.append(what)
 
+    def _miss_rest(self, words: tuple[str, ...]) -> None:
+        """Of several words, some may be there, and the text ends behind them."""
+        there = self._tokens_size - self._index
+        if 0 < there < len(words) and self._is_at(words[:there]):
+            self._begun.add(words[there])
+
+    def also(self, *words: str) -> None:
+        """What may stand here and is not told of in messages, which would be about little else."""
+        self._more.extend((self._index, word) for word in words)
+
+    def begun_at_end(self) -> frozenset[str]:
+        """Words that go on with the last ones, where these begin what was looked for and may not be names."""
+        return frozenset(self._begun)
+
     def missed_at_end(self) -> list[tuple[str, ...]] | None:
         """What was looked for behind the last word, each a word or several; None where reading has not come so far."""
         if self._curr:
             return None
-        return list(dict.fromkeys(self._missed)) if self._missed_at == self._index else []
+        missed = self._missed if self._missed_at == self._index else []
+        return list(dict.fromkeys([*missed, *((word,) for index, word in self._more if index == self._index)]))
 
     def missing(self, what: str) -> SyntaxProblem:
         self._miss(what)

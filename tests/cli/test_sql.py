@@ -373,7 +373,7 @@ def test_a_query_that_the_server_has_ended_did_not_succeed(capsys: Captured) -> 
         assert main(["sql", "SELECT * FROM s EMIT CHANGES;", "--output", "jsonl", "--server", url]) == 3
         server.shutdown()
     told = capsys.readouterr()
-    assert (told.out, told.err) == ('{"A": 1}\n', "barnabas: The server stops.\n")
+    assert (told.out, told.err) == ('{"A":1}\n', "barnabas: The server stops.\n")
 
 
 def test_the_flags_of_the_server_are_settings(monkeypatch: pytest.MonkeyPatch) -> None:

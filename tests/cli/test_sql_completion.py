@@ -77,10 +77,25 @@ def test_only_what_may_follow_is_offered(complete: Complete, stream: str) -> Non
     assert complete(f"SELECT id FROM {stream} WHERE id N") == ["NOT "]
     assert complete(f"SELECT id FROM {stream} WINDOW TUMBLING (SIZE 5 MIN") == ["MINUTE", "MINUTES"]
     assert complete("CREATE STREAM x (a BIG") == ["BIGINT "]
-    assert complete("CREATE STREAM x (a INT PRI") == ["PRIMARY "]
+    assert complete("CREATE TABLE x (a INT PRI") == ["PRIMARY "]
+    assert complete("CREATE TABLE x (a INT PRIMARY ") == ["KEY "]
+    assert complete("CREATE STREAM x (a INT ") == ["ARRAY", "HEADER", "HEADERS", "KEY"]
+    assert "KEY" not in complete("CREATE TABLE x (a INT ")
     assert complete("CREATE STREAM ") == ["IF "]
     assert complete("CREATE STREAM x WITH (PARTITIONS=1, value_s") == ["value_schema_full_name", "value_schema_id"]
     assert "FUNCTION" in complete("DESCRIBE ")
+    # Of several words, those that go on with the ones that are there.
+    assert complete("CREATE OR ") == ["REPLACE "]
+    assert complete("DROP STREAM IF ") == ["EXISTS "]
+    assert complete(f"SELECT id FROM {stream} ORDER ") == complete(f"SELECT id FROM {stream} GROUP ") == ["BY "]
+    assert complete(f"SELECT id FROM {stream} UNION ") == ["ALL "]
+    assert complete(f"SELECT id FROM {stream} SINCE ") == ["BEGINNING", "OFFSET", "TIMESTAMP"]
+    assert complete(f"SELECT id FROM {stream} PARTITION 0 T") == ["TAIL "]
+    assert complete(f"SELECT id FROM {stream} WHERE id NOT ") == ["BETWEEN", "IN", "LIKE"]
+    assert complete(f"SELECT id FROM {stream} EMIT CHANGES ") == ["LIMIT "]
+    assert "HAVING" not in complete(f"SELECT id FROM {stream} ")
+    assert "HAVING" in complete(f"SELECT id FROM {stream} GROUP BY id ")
+    assert "WHEN" in complete("SELECT CASE ")
     assert "SELECT" in complete("EXPLAIN ")
 
 
