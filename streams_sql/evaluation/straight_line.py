@@ -21,6 +21,8 @@ from streams_sql.typed import Case, Cast, Column, Literal, Operation, Operator, 
 
 SOURCES_KEPT_MAX: Final = 1_000
 ROW: Final = "row"
+ORIGIN: Final = "(False, partition, offset)"
+"""Of a row that is made of columns."""
 
 _COMPARISONS: Final = {
     Operator.EQUAL: "==",
@@ -59,9 +61,17 @@ class Texts:
         self.constants[name] = value
         return name
 
-    def applied(self, function: Evaluate) -> Text:
+    def column(self, place: int) -> str:
+        """The value of the column there."""
+        return f"{ROW}[{place}]"
+
+    def row(self, columns: Sequence[str]) -> str:
+        """All values of the columns, and where they come from."""
+        return ROW
+
+    def applied(self, function: Evaluate, columns: Sequence[str]) -> Text:
         """What a closure makes of the row."""
-        return Text(f"{self.constant(function)}({ROW})")
+        return Text(f"{self.constant(function)}({self.row(columns)})")
 
     def of(self, typed: Typed, columns: Sequence[str]) -> Text:
         """Of a row whose values are those of the columns. NotPlain."""
@@ -71,7 +81,7 @@ class Texts:
     def _of(self, typed: Typed) -> Text:
         match typed:
             case Column(name):
-                return Text(f"{ROW}[{self._columns.index(name)}]")
+                return Text(self.column(self._columns.index(name)))
             case Literal(None):
                 return Text("None")
             case Literal(value):
@@ -173,6 +183,21 @@ class Texts:
     def _temporary(self) -> str:
         self._temporaries += 1
         return f"t{self._temporaries}"
+
+
+@dataclass(slots=True)
+class ColumnTexts(Texts):
+    """Writes expressions over columns that are gone through side by side: `used` are the places of those that the texts name, each by a
+    name of its own."""
+
+    used: set[int] = field(default_factory=set)
+
+    def column(self, place: int) -> str:
+        self.used.add(place)
+        return f"v{place}"
+
+    def row(self, columns: Sequence[str]) -> str:
+        return f"({''.join(f'{self.column(place)}, ' for place in range(len(columns)))}{ORIGIN})"
 
 
 def made(source: str, name: str, constants: dict[str, Any]) -> Callable[..., Any]:

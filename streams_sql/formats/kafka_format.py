@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
-from streams_sql.formats.serde import Decode, Encode, Layout, Undecodable, Values
+from streams_sql.formats.serde import Decode, DecodeColumns, Encode, Layout, Undecodable, Values
 from streams_sql.language.problem import SqlProblem
 from streams_sql.sql_types import BIGINT, BYTES, DOUBLE, INTEGER, STRING, Base, SqlType, quoted
 
@@ -46,6 +47,9 @@ _SERIALIZERS: Final[Mapping[SqlType, _Serializer]] = {
     ),
     BYTES: _Serializer("ByteBuffer", None, bytes, bytes, "{payload}", "{value}"),
 }
+
+
+_NUMBERS: Final[Mapping[SqlType, str]] = {INTEGER: "i", BIGINT: "q", DOUBLE: "d"}
 
 
 class KafkaFormat:
@@ -98,6 +102,33 @@ def _decode_texts(payloads: Sequence[bytes | None]) -> list[Values | Undecodable
         return [None if payload is None else (payload.decode(),) for payload in payloads]
     except UnicodeDecodeError:
         return [None if payload is None else (_text(payload),) for payload in payloads]
+
+
+def kafka_columns(layout: Layout) -> DecodeColumns | None:
+    if not layout.columns:
+        return None
+    found, type_ = _serializer(layout), layout.columns[0].type
+    if found.size is not None:
+        return partial(_fixed_column, found.size, _NUMBERS[type_])
+    return _text_column if type_ == STRING else _bytes_column
+
+
+def _text_column(payloads: Sequence[bytes | None]) -> Sequence[Sequence[Any]] | None:
+    try:
+        return (list(map(bytes.decode, payloads)),)  # type: ignore[arg-type]
+    except (TypeError, UnicodeDecodeError):
+        return None
+
+
+def _bytes_column(payloads: Sequence[bytes | None]) -> Sequence[Sequence[Any]] | None:
+    return None if None in payloads else (payloads,)
+
+
+def _fixed_column(size: int, letter: str, payloads: Sequence[bytes | None]) -> Sequence[Sequence[Any]] | None:
+    present = [payload for payload in payloads if payload is not None and len(payload) == size]
+    if len(present) < len(payloads):
+        return None
+    return (struct.unpack(f">{len(present)}{letter}", b"".join(present)),)
 
 
 def _serializer(layout: Layout) -> _Serializer:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Final
 
 from streams_sql.formats.avro_format import AvroFormat
 from streams_sql.formats.delimited_format import DelimitedFormat
+from streams_sql.formats.json_columns import json_columns
 from streams_sql.formats.json_format import JsonFormat
 from streams_sql.formats.json_sr_format import JsonSchemaFormat
-from streams_sql.formats.kafka_format import KafkaFormat
+from streams_sql.formats.kafka_format import KafkaFormat, kafka_columns
 from streams_sql.formats.none_format import NoneFormat
 from streams_sql.formats.protobuf_format import ProtobufFormat
 from streams_sql.formats.protobuf_nosr_format import PlainProtobufFormat
-from streams_sql.formats.serde import Encode, Format, Layout
+from streams_sql.formats.serde import DecodeColumns, Encode, Format, Layout
 from streams_sql.formats.spelling import renaming, written_layout
 from streams_sql.language.problem import SqlProblem
 
@@ -28,12 +29,22 @@ _ALL: Final[tuple[Format, ...]] = (
     ProtobufFormat(),
     PlainProtobufFormat(),
 )
+_COLUMN_DECODERS: Final[Mapping[str, Callable[[Layout], DecodeColumns | None]]] = {
+    "JSON": json_columns,
+    "KAFKA": kafka_columns,
+}
 FORMATS: Final[Mapping[str, Format]] = {each.name: each for each in _ALL}
 
 
 def encoder_of(layout: Layout) -> Encode:
     """What writes rows of a source. SqlProblem for a format that is not known."""
     return renaming(format_of(layout.format.name).encoder(written_layout(layout)), layout)
+
+
+def column_decoder_of(layout: Layout) -> DecodeColumns | None:
+    """None where the format, or one of the columns, is read record by record."""
+    make = _COLUMN_DECODERS.get(layout.format.name.upper())
+    return None if make is None else make(layout)
 
 
 def format_of(name: str) -> Format:

@@ -41,6 +41,9 @@ Values: TypeAlias = tuple[Any, ...]
 Decode: TypeAlias = Callable[[Sequence[bytes | None]], list[Values | Undecodable | None]]
 """No bytes at all are None: the tombstone of a value, the missing key of a record."""
 
+DecodeColumns: TypeAlias = Callable[[Sequence[bytes | None]], Sequence[Sequence[Any]] | None]
+"""The same, as one sequence of values for each column. None where one of the records has to be looked at by itself."""
+
 Encode: TypeAlias = Callable[[Sequence[Values | None]], list[bytes | None]]
 
 

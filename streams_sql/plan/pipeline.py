@@ -14,8 +14,9 @@ from typing import Any, TypeAlias
 
 from streams_sql.evaluation.comparisons import Evaluate
 from streams_sql.evaluation.compiler import compile_column
-from streams_sql.evaluation.straight_line import NotPlain, Texts
+from streams_sql.evaluation.straight_line import ORIGIN, ROW, ColumnTexts, NotPlain, Texts
 from streams_sql.evaluation.straight_line import made as made_function
+from streams_sql.plan.column_batch import ColumnBatch
 from streams_sql.plan.nodes import Filter, FlatMap, Node, Project, Rekey, UnionAll
 from streams_sql.typed import Column, Typed
 
@@ -24,6 +25,9 @@ Origin: TypeAlias = tuple[bool, int, int]
 
 Row: TypeAlias = tuple[Any, ...]
 """The values of the columns, then an Origin."""
+
+Batch: TypeAlias = "list[Row] | ColumnBatch"
+"""Rows as they were read."""
 
 OnError: TypeAlias = Callable[[Exception], None]
 Step: TypeAlias = Callable[[list[Row]], list[Row]]
@@ -64,21 +68,21 @@ def columns_of(node: Node) -> tuple[str, ...]:
 def compile_steps(operators: Iterable[Operator], on_error: OnError) -> list[Step]:
     """What the operators do with the rows of those before them. An error in an expression gives NULL and is told. Filters and the
     projection above them are one step of generated code."""
-    steps: list[Step] = []
-    filters: list[Filter] = []
-    for operator in operators:
-        match operator:
-            case Filter() if not operator.shape.is_table:
-                filters.append(operator)
-            case Project() | Rekey():
-                is_choice = not filters and all(isinstance(each, Column) for each in _expressions(operator))
-                steps.append(_step(operator, on_error) if is_choice else _fused(filters, operator, on_error))
-                filters = []
-            case _:
-                steps += [_fused(filters, None, on_error)] if filters else []
-                steps.append(_step(operator, on_error))
-                filters = []
-    return [*steps, _fused(filters, None, on_error)] if filters else steps
+    return [_group_step(group, on_error) for group in _grouped(operators)]
+
+
+def compile_batches(operators: Iterable[Operator], on_error: OnError) -> Callable[[Batch], list[Row]]:
+    """The same for rows that may come as columns: then rows are made of those alone that pass the first filters."""
+    groups = _grouped(operators)
+    steps = [_group_step(group, on_error) for group in groups]
+    first = _column_step(groups[0], on_error) if groups else ColumnBatch.rows
+
+    def run(batch: Batch) -> list[Row]:
+        if isinstance(batch, ColumnBatch):
+            return run_steps(steps[1:], first(batch))
+        return run_steps(steps, batch)
+
+    return run
 
 
 def reference_steps(operators: Iterable[Operator], on_error: OnError) -> list[Step]:
@@ -92,23 +96,61 @@ def run_steps(steps: Sequence[Step], rows: list[Row]) -> list[Row]:
     return rows
 
 
-def _fused(filters: Sequence[Filter], last: Project | Rekey | None, on_error: OnError) -> Step:
-    """Filters of a stream, and what makes new rows of those that pass."""
-    operators: list[Operator] = [*filters, last] if last is not None else list(filters)
+# -- steps of generated code ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Operators that are one step: filters of a stream and what makes new rows of those that pass, or one operator by itself."""
+
+    filters: tuple[Filter, ...]
+    last: Operator | None
+
+    @property
+    def operators(self) -> tuple[Operator, ...]:
+        return self.filters if self.last is None else (*self.filters, self.last)
+
+    @property
+    def choice(self) -> list[int] | None:
+        """The places of the columns, where the group does nothing but choose some."""
+        if self.filters or not isinstance(self.last, Project | Rekey):
+            return None
+        below, expressions = columns_of(self.last.input), _expressions(self.last)
+        chosen = [below.index(each.name) for each in expressions if isinstance(each, Column)]
+        return chosen if len(chosen) == len(expressions) else None
+
+    @property
+    def is_generated(self) -> bool:
+        return bool(self.filters) or (isinstance(self.last, Project | Rekey) and self.choice is None)
+
+
+def _grouped(operators: Iterable[Operator]) -> list[_Group]:
+    groups: list[_Group] = []
+    filters: list[Filter] = []
+    for operator in operators:
+        match operator:
+            case Filter() if not operator.shape.is_table:
+                filters.append(operator)
+                continue
+            case Project() | Rekey():
+                groups.append(_Group(tuple(filters), operator))
+            case _:
+                groups += [_Group(tuple(filters), None)] if filters else []
+                groups.append(_Group((), operator))
+        filters = []
+    return [*groups, _Group(tuple(filters), None)] if filters else groups
+
+
+def _group_step(group: _Group, on_error: OnError) -> Step:
+    if not group.is_generated:
+        (operator,) = group.operators
+        return _step(operator, on_error)
     texts = Texts()
-    conditions = ["not row[-1][0]"] if filters else []
-    conditions += [_text(each.condition, each, texts, on_error) for each in filters]
-    made = "row"
-    if last is not None:
-        columns = [f"{_text(expression, last, texts, on_error)}, " for expression in _expressions(last)]
-        made = f"({''.join(columns)}row[-1])"
-    condition = f"        if {' and '.join(conditions)}:\n    " if conditions else ""
-    source = (
-        "def step(rows):\n    made = []\n    add = made.append\n    for row in rows:\n"
-        f"{condition}        add({made})\n    return made\n"
-    )
-    generated = made_function(source, "step", texts.constants)
-    reference = reference_steps(operators, on_error)
+    conditions = [f"not {ROW}[-1][0]"] if group.filters else []
+    conditions += _conditions(group, texts, on_error)
+    made = _made(group, texts, on_error, f"{ROW}[-1]") or ROW
+    generated = _generated("rows", ROW, "rows", conditions, made, texts)
+    reference = reference_steps(group.operators, on_error)
 
     def run(rows: list[Row]) -> list[Row]:
         try:
@@ -120,12 +162,63 @@ def _fused(filters: Sequence[Filter], last: Project | Rekey | None, on_error: On
     return run
 
 
+def _column_step(group: _Group, on_error: OnError) -> Callable[[ColumnBatch], list[Row]]:
+    if (choice := group.choice) is not None:
+        return lambda batch: batch.chosen(choice)
+    if not group.is_generated:
+        step = _group_step(group, on_error)
+        return lambda batch: step(batch.rows())
+    texts = ColumnTexts()
+    conditions = _conditions(group, texts, on_error)
+    made = _made(group, texts, on_error, ORIGIN) or texts.row(columns_of(group.filters[0]))
+    used = sorted(texts.used)
+    names = ", ".join([*map(texts.column, used), "partition", "offset"])
+    values = ", ".join([*(f"columns[{place}]" for place in used), "partitions", "offsets"])
+    generated = _generated("columns, partitions, offsets", names, f"zip({values})", conditions, made, texts)
+    reference = reference_steps(group.operators, on_error)
+
+    def run(batch: ColumnBatch) -> list[Row]:
+        try:
+            passed: list[Row] = generated(batch.columns, batch.partitions, batch.offsets)
+        except Exception:  # noqa: BLE001 - as for rows
+            return run_steps(reference, batch.rows())
+        return passed
+
+    return run
+
+
+def _generated(
+    parameters: str, names: str, values: str, conditions: Sequence[str], made: str, texts: Texts
+) -> Callable[..., Any]:
+    condition = f"        if {' and '.join(conditions)}:\n    " if conditions else ""
+    source = (
+        f"def step({parameters}):\n    made = []\n    add = made.append\n    for {names} in {values}:\n"
+        f"{condition}        add({made})\n    return made\n"
+    )
+    return made_function(source, "step", texts.constants)
+
+
+def _conditions(group: _Group, texts: Texts, on_error: OnError) -> list[str]:
+    return [_text(each.condition, each, texts, on_error) for each in group.filters]
+
+
+def _made(group: _Group, texts: Texts, on_error: OnError, origin: str) -> str | None:
+    """The row that is made of one that has passed; None where that is the row as it is."""
+    if not isinstance(group.last, Project | Rekey):
+        return None
+    columns = [f"{_text(each, group.last, texts, on_error)}, " for each in _expressions(group.last)]
+    return f"({''.join(columns)}{origin})"
+
+
 def _text(typed: Typed, operator: Filter | Project | Rekey, texts: Texts, on_error: OnError) -> str:
     below = columns_of(operator.input)
     try:
         return texts.of(typed, below).source
     except NotPlain:
-        return texts.applied(compile_column(typed, below, on_error)).source
+        return texts.applied(compile_column(typed, below, on_error), below).source
+
+
+# -- steps of closures ----------------------------------------------------------------------------
 
 
 def _step(operator: Operator, on_error: OnError) -> Step:

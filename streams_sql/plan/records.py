@@ -7,13 +7,15 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from streams_sql.formats.serde import Decode, Undecodable
+from streams_sql.formats.serde import Decode, DecodeColumns, Undecodable
 from streams_sql.functions.library import LIBRARY
 from streams_sql.language.statements import WindowKind
+from streams_sql.plan.column_batch import ColumnBatch
 from streams_sql.plan.nodes import Read
-from streams_sql.plan.pipeline import Row
+from streams_sql.plan.pipeline import Batch, Row
 from streams_sql.sources import (
     ROWOFFSET,
     ROWPARTITION,
@@ -87,11 +89,19 @@ class RecordReader:
     """Decodes the records of a source. One that cannot be decoded is handed to `on_problem`, and is a row only where the query asks for
     what is wrong with it."""
 
-    def __init__(self, read: Read, decode_key: Decode, decode_value: Decode, on_problem: OnProblem) -> None:
+    def __init__(
+        self,
+        read: Read,
+        decode_key: Decode,
+        decode_value: Decode,
+        on_problem: OnProblem,
+        key_columns: DecodeColumns | None = None,
+        value_columns: DecodeColumns | None = None,
+    ) -> None:
         source = read.source
         self._source = source
-        self._decode_key = decode_key
-        self._decode_value = decode_value
+        self._read_key = partial(_Part, decode_key, key_columns)
+        self._read_value = partial(_Part, decode_value, value_columns)
         self._on_problem = on_problem
         self._no_key = (None,) * len(source.schema.key)
         self._no_value = (None,) * len(source.schema.value)
@@ -101,22 +111,27 @@ class RecordReader:
         self._timestamp = None if source.timestamp is None else _extractor(read, source.timestamp)
 
     def rows(self, records: Records) -> list[Row]:
-        keys, bounds = self._keys(records.keys)
-        values = self._decode_value(records.values)
-        headers = self._headers(records)
-        is_whole = {tuple}.issuperset(map(type, keys)) and {tuple}.issuperset(map(type, values))
-        if is_whole and not self._record_columns:
-            parts = [column for part in (keys, values, bounds, headers) for column in zip(*part, strict=True)]
-            rows = self._whole_rows(parts, records)
-        else:
-            rows = self._sound_rows(zip(keys, values, bounds, headers, strict=True), records)
-        return rows if self._timestamp is None else self._timed(rows)
+        batch = self.batch(records)
+        return batch.rows() if isinstance(batch, ColumnBatch) else batch
 
-    def _whole_rows(self, parts: Sequence[Sequence[Any]], records: Records) -> list[Row]:
-        """Of records that all have a key and a value that could be decoded: column by column, which takes a third of the time."""
-        columns = [*parts, records.timestamps, records.partitions, records.offsets]
-        origins = zip([False] * len(records.offsets), records.partitions, records.offsets, strict=True)
-        return list(zip(*[columns[place] for place in self._places], origins, strict=True))
+    def batch(self, records: Records) -> Batch:
+        """Columns where all records have a key and a value that could be decoded: rows of them take three times as long."""
+        if not records.offsets:
+            return []
+        keys, bounds = self._keys(records.keys)
+        values = self._read_value(records.values)
+        headers = self._headers(records)
+        rows: list[Row]
+        if keys.columns is None or values.columns is None or self._record_columns:
+            rows = self._sound_rows(zip(keys.rows, values.rows, bounds, headers, strict=True), records)
+        else:
+            others = [column for part in (bounds, headers) for column in zip(*part, strict=True)]
+            fields = [*keys.columns, *values.columns, *others, records.timestamps, records.partitions, records.offsets]
+            whole = ColumnBatch([fields[place] for place in self._places], records.partitions, records.offsets)
+            if self._timestamp is None:
+                return whole
+            rows = whole.rows()
+        return rows if self._timestamp is None else self._timed(rows)
 
     def _sound_rows(self, parts: Iterable[tuple[Any, Any, Any, Any]], records: Records) -> list[Row]:
         """Of records of which some may be without a key or a value, or may have one that could not be decoded."""
@@ -141,16 +156,16 @@ class RecordReader:
             rows.append((*[fields[at] for at in self._places], (is_deleted, place[1], place[2])))
         return rows
 
-    def _keys(self, keys: Sequence[bytes | None]) -> tuple[Sequence[Any], Sequence[tuple[int | None, ...]]]:
+    def _keys(self, keys: Sequence[bytes | None]) -> tuple[_Part, Sequence[tuple[int | None, ...]]]:
         """Decoded keys, and the bounds of windows behind them."""
         window = self._source.key_window
         if not self._source.schema.key:
-            return [()] * len(keys), [()] * len(keys)
+            return _Part(_nothing, _no_columns, keys), [()] * len(keys)
         if window is None:
-            return self._decode_key(keys), [()] * len(keys)
+            return self._read_key(keys), [()] * len(keys)
         width = _SESSION_WINDOW.size if window.kind is WindowKind.SESSION else _TIME_WINDOW.size
         stripped = [None if key is None else key[:-width] for key in keys]
-        return self._decode_key(stripped), [_bounds(key, window) for key in keys]
+        return self._read_key(stripped), [_bounds(key, window) for key in keys]
 
     def _headers(self, records: Records) -> Sequence[tuple[Any, ...]]:
         columns = self._source.schema.headers
@@ -181,6 +196,36 @@ class RecordReader:
                 reason = f"No timestamp can be had from it: {error}"
                 self._on_problem(Problem(self._source.topic, partition, offset, reason))
         return timed
+
+
+class _Part:
+    """The keys or the values of records, decoded. `columns` are there where all of them could be."""
+
+    __slots__ = ("_count", "_rows", "columns")
+
+    def __init__(self, decode: Decode, decode_columns: DecodeColumns | None, payloads: Sequence[bytes | None]) -> None:
+        self._count = len(payloads)
+        self._rows: Sequence[Any] | None = None
+        self.columns = None if decode_columns is None else decode_columns(payloads)
+        if self.columns is None:
+            self._rows = rows = decode(payloads)
+            if {tuple}.issuperset(map(type, rows)):
+                self.columns = list(zip(*rows, strict=True))
+
+    @property
+    def rows(self) -> Sequence[Any]:
+        """A tuple each, None, or why it cannot be decoded."""
+        if self._rows is None:
+            self._rows = list(zip(*self.columns, strict=True)) if self.columns else [()] * self._count
+        return self._rows
+
+
+def _nothing(payloads: Sequence[bytes | None]) -> list[Any]:
+    return [()] * len(payloads)
+
+
+def _no_columns(payloads: Sequence[bytes | None]) -> Sequence[Sequence[Any]]:
+    return ()
 
 
 def _shown(raw: bytes | None) -> str | None:

@@ -6,13 +6,18 @@ from functools import cache
 
 from streams_sql.formats import library
 from streams_sql.formats.library import format_of
-from streams_sql.formats.serde import Decode, Encode, Layout
+from streams_sql.formats.serde import Decode, DecodeColumns, Encode, Layout
 from streams_sql.formats.spelling import written_layout
 
 
 @cache
 def decoder_of(layout: Layout) -> Decode:
     return format_of(layout.format.name).decoder(layout)
+
+
+@cache
+def column_decoder_of(layout: Layout) -> DecodeColumns | None:
+    return library.column_decoder_of(layout)
 
 
 def encoder_of(layout: Layout) -> Encode:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
@@ -13,6 +13,7 @@ from streams_sql.spark.messages import KafkaAccess
 
 FLUSH_DEADLINE_S: Final = 120.0
 FULL_QUEUE_WAIT_S: Final = 0.05
+PARTITION_UNASSIGNED: Final = -1
 
 _SETTINGS: Final[dict[str, str | bool]] = {
     # Keys go where Java's clients would put them, so that joins find them.
@@ -75,11 +76,12 @@ class PlainProducer:
         values: Sequence[bytes | None],
         timestamps: Sequence[int],
     ) -> Sequence[int]:
-        produce = self._producer.produce
+        # By place: names take librdkafka's binding almost as long as all the rest.
+        produce: Any = self._producer.produce
         too_large = []
         for place, (key, value, timestamp) in enumerate(zip(keys, values, timestamps, strict=True)):
             try:
-                produce(topic, value, key, timestamp=timestamp)
+                produce(topic, value, key, PARTITION_UNASSIGNED, None, None, timestamp)
             except BufferError:
                 self._when_there_is_room(topic, value, key, timestamp)
             except KafkaException as problem:

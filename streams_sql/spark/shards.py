@@ -33,7 +33,7 @@ from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.plan.records import OnProblem, Problem
 from streams_sql.processors.processor import KeyOf
 from streams_sql.sources import ROWTIME
-from streams_sql.spark.stages import PROBLEM, PROBLEM_ARROW, PROBLEM_TYPE, Problems
+from streams_sql.spark.stages import PROBLEM, PROBLEM_ARROW, PROBLEM_TYPE, Problems, gathered
 
 SHARD: Final = "shard"
 PACKED: Final = "packed"
@@ -85,7 +85,7 @@ class ShardTail:
     def write(self, batches: Iterator[list[Row]], problems: Problems) -> Iterator[pa.RecordBatch]:
         # A key that fails is told where its row goes.
         dealing = _Dealing(Pipeline(self.node, ignored).leaves[self.place].key, self.shards)
-        for rows in batches:
+        for rows in gathered(batches):
             packed = [
                 {
                     SHARD: shard,

@@ -16,12 +16,12 @@ from pyspark import TaskContext
 from streams_sql.formats.serde import Layout
 from streams_sql.plan.expression_problems import ExpressionProblems
 from streams_sql.plan.nodes import Filter, FlatMap, Project, Read, Rekey
-from streams_sql.plan.pipeline import Row, compile_steps, run_steps
+from streams_sql.plan.pipeline import Batch, Row, compile_batches
 from streams_sql.plan.record_writing import RowEncoding
 from streams_sql.plan.records import OnProblem, Problem, ProblemKind, RecordReader, Records
 from streams_sql.sources import Column, Source
 from streams_sql.spark.arrow_values import arrow_type, from_arrow, to_arrow
-from streams_sql.spark.codecs import decoder_of, encoder_of
+from streams_sql.spark.codecs import column_decoder_of, decoder_of, encoder_of
 from streams_sql.spark.messages import KafkaAccess
 from streams_sql.spark.producers import TaskProducer, shared_producer
 from streams_sql.spark.transactions import Marks, TransactionalProducer
@@ -31,6 +31,8 @@ from streams_sql.sql_types import quoted
 PARTITION: Final = "__partition"
 OFFSET: Final = "__offset"
 PROBLEM: Final = "__problem"
+ROWS_TOGETHER: Final = 5_000
+"""Handed on to the JVM at once; it bounds the memory of a worker, with the size of its rows."""
 EXAMPLES_MAX: Final = 10
 REASON_CHARACTERS: Final = 500
 
@@ -66,7 +68,7 @@ class Head(Protocol):
     @property
     def topic(self) -> str: ...
 
-    def rows(self, on_problem: OnProblem) -> Callable[[Any], list[Row]]: ...
+    def rows(self, on_problem: OnProblem) -> Callable[[Any], Batch]: ...
 
 
 class Tail(Protocol):
@@ -126,8 +128,15 @@ class RecordsHead:
     def topic(self) -> str:
         return self.read.source.topic
 
-    def rows(self, on_problem: OnProblem) -> Callable[[Records], list[Row]]:
-        return RecordReader(self.read, decoder_of(self.key), decoder_of(self.value), on_problem).rows
+    def rows(self, on_problem: OnProblem) -> Callable[[Records], Batch]:
+        return RecordReader(
+            self.read,
+            decoder_of(self.key),
+            decoder_of(self.value),
+            on_problem,
+            column_decoder_of(self.key),
+            column_decoder_of(self.value),
+        ).batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +159,17 @@ class RowsHead:
 # -- where they go --------------------------------------------------------------------------------
 
 
+def gathered(batches: Iterable[list[Row]]) -> Iterator[list[Row]]:
+    """More rows at once than are read, for who has work with each batch. The last may be empty."""
+    rows: list[Row] = []
+    for some in batches:
+        rows += some
+        if len(rows) >= ROWS_TOGETHER:
+            yield rows
+            rows = []
+    yield rows
+
+
 @dataclass(frozen=True, slots=True)
 class RowsTail:
     """To an operator with state, with where they came from; problems go along as rows of their own."""
@@ -164,7 +184,7 @@ class RowsTail:
         return ", ".join([*columns, *hidden])
 
     def write(self, batches: Iterator[list[Row]], problems: Problems) -> Iterator[pa.RecordBatch]:
-        for rows in batches:
+        for rows in gathered(batches):
             kept = [row for row in rows if not row[-1][0]]
             found = problems.take()
             yield self._batch(kept, found)
@@ -266,6 +286,6 @@ class Stage:
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[pa.RecordBatch]:
         problems = Problems(self.fails_on_bad_record, self.head.topic)
-        rows_of: Callable[[Any], list[Row]] = self.head.rows(problems.add)
-        steps = compile_steps(self.operators, problems.add_error)
-        yield from self.tail.write((run_steps(steps, rows_of(batch)) for batch in batches), problems)
+        rows_of: Callable[[Any], Batch] = self.head.rows(problems.add)
+        run = compile_batches(self.operators, problems.add_error)
+        yield from self.tail.write((run(rows_of(batch)) for batch in batches), problems)

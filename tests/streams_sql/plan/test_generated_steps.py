@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streams_sql.language.statements import Kind
+from streams_sql.plan.column_batch import ColumnBatch
 from streams_sql.plan.nodes import Filter, Named, Project, Read, Shape
 from streams_sql.plan.pipeline import Operator as PlanOperator
-from streams_sql.plan.pipeline import Row, compile_steps, reference_steps, run_steps
+from streams_sql.plan.pipeline import Row, compile_batches, compile_steps, reference_steps, run_steps
 from streams_sql.sources import Column, FormatUse, Schema, Source
 from streams_sql.sql_types import BIGINT, BOOLEAN, DOUBLE, INTEGER, STRING, SqlType
 from streams_sql.typed import Case, Cast, Literal, Operation, Operator, Typed
@@ -100,6 +101,18 @@ def compare(operators: list[PlanOperator], rows: list[Row]) -> None:
     errors: list[Exception] = []
     expected = run_steps(reference_steps(operators, errors.append), rows)
     assert told(run_steps(compile_steps(operators, errors.append), rows)) == told(expected)
+    compare_columns(operators, [row for row in rows if not row[-1][0]])
+
+
+def compare_columns(operators: list[PlanOperator], rows: list[Row]) -> None:
+    columns = [[row[place] for row in rows] for place in range(len(COLUMNS))]
+    _, partitions, offsets = zip(*(row[-1] for row in rows), strict=True) if rows else ((), (), ())
+    batch = ColumnBatch(columns, partitions, offsets)
+    errors: list[Exception] = []
+    expected = run_steps(reference_steps(operators, errors.append), rows)
+    assert told(batch.rows()) == told(rows)
+    assert told(compile_batches(operators, errors.append)(batch)) == told(expected)
+    assert told(compile_batches(operators, errors.append)(rows)) == told(expected)
 
 
 @settings(max_examples=100)
@@ -128,3 +141,12 @@ def test_a_value_that_is_not_of_its_type_is_null_in_its_own_row_alone() -> None:
     errors: list[Exception] = []
     assert run_steps(compile_steps([project], errors.append), rows) == [(0.0, (False, 0, 0)), (None, (False, 0, 1))]
     assert len(errors) == 1
+    compare_columns([project], rows)
+
+
+def test_columns_that_are_chosen_or_left_as_they_are() -> None:
+    rows: list[Row] = [(number, *([None] * (len(COLUMNS) - 1)), (False, 1, number)) for number in range(3)]
+    chosen = (Named("B", ColumnOf("INTEGER0", INTEGER)), Named("A", ColumnOf("DOUBLE1", DOUBLE)))
+    project = Project(read(), chosen, Shape((Column("B", INTEGER), Column("A", DOUBLE)), ()))
+    compare_columns([project], rows)
+    compare_columns([], rows)
