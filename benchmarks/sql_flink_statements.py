@@ -16,6 +16,13 @@ MINI_BATCHES: Final[Mapping[str, str]] = {
     "table.exec.mini-batch.size": "50000",
 }
 NO_MINI_BATCHES: Final[Mapping[str, str]] = {"table.exec.mini-batch.enabled": "false"}
+_UPSERT: Final[Mapping[str, str]] = {
+    "connector": "upsert-kafka",
+    "key.format": "raw",
+    "value.format": "json",
+    # The key stands in the key alone. Flink takes it from the value as well unless it is told, finds none there, and has NULL for it.
+    "value.fields-include": "EXCEPT_KEY",
+}
 
 
 def settings_of(query: Query) -> Mapping[str, str]:
@@ -28,7 +35,7 @@ def flink_source(query: Query, topic: str, site: Site) -> str:
     name = source_name(query, topic)
     time = "ts TIMESTAMP_LTZ(3) METADATA FROM 'timestamp', WATERMARK FOR ts AS ts"
     if topic == query.customers:
-        options = _options(topic, site, connector="upsert-kafka", **{"key.format": "raw", "value.format": "json"})
+        options = _options(topic, site, **_UPSERT)
         return f"CREATE TABLE {name} (customer STRING, name STRING, level INT, {time}, PRIMARY KEY (customer) NOT ENFORCED) {options}"
     columns = "id BIGINT, amount DOUBLE, quantity INT, country STRING, note STRING"
     if query.kind == "filter-avro":
@@ -45,10 +52,7 @@ def flink_sink(query: Query, site: Site) -> str:
     match query.kind:
         case "count":
             columns = "customer STRING, n BIGINT, PRIMARY KEY (customer) NOT ENFORCED"
-            options = _options(
-                query.sink, site, connector="upsert-kafka", **{"key.format": "raw", "value.format": "json"}
-            )
-            return f"CREATE TABLE {name} ({columns}) {options}"
+            return f"CREATE TABLE {name} ({columns}) {_options(query.sink, site, **_UPSERT)}"
         case "window":
             columns = "customer STRING, began BIGINT, n BIGINT"
         case "join":
@@ -103,9 +107,9 @@ def _keyed(query: Query, site: Site) -> Mapping[str, str]:
     return {**keys, "value.format": "json"}
 
 
-def _options(topic: str, site: Site, connector: str = "kafka", **options: str) -> str:
+def _options(topic: str, site: Site, **options: str) -> str:
     given = {
-        "connector": connector,
+        "connector": "kafka",
         "topic": topic,
         "properties.bootstrap.servers": f"{HOST}:{site.broker_port}",
         **options,

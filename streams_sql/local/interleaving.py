@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from itertools import accumulate
 from typing import Final, TypeAlias
 
 from streams_sql.plan.nodes import Read
@@ -38,7 +40,11 @@ def rank_of(reads: Sequence[Read], places: Sequence[int], partition: int) -> tup
 
 def offset_of(item: Item) -> int:
     """Of the record that the row was made from."""
-    offset: int = item[2][-1][2]
+    return _offset(item[2])
+
+
+def _offset(row: Row) -> int:
+    offset: int = row[-1][2]
     return offset
 
 
@@ -56,6 +62,43 @@ def in_order(lines: Sequence[Line]) -> Iterator[tuple[int, list[Row]]]:
             heappush(heads, (line.items[0][0], rank, line))
         elif line.is_awaited:
             return
+
+
+@dataclass(frozen=True, slots=True)
+class WholeLine:
+    """All rows of a partition that there will be, in their order: their times, and the places where they are read."""
+
+    rank: tuple[int, ...]
+    times: list[int]
+    places: list[int]
+    rows: list[Row]
+
+    def by_offset(self) -> WholeLine:
+        """The rows of one record, made at several places, one behind the other."""
+        order = sorted(range(len(self.rows)), key=lambda index: _offset(self.rows[index]))
+        times, places, rows = ([each[index] for index in order] for each in (self.times, self.places, self.rows))
+        return WholeLine(self.rank, times, places, rows)
+
+
+def merged(lines: Sequence[WholeLine]) -> Iterator[tuple[int, list[Row]]]:
+    """What `in_order` gives of lines to which nothing is added, though with the rows of several partitions together where they are read at
+    one place. A row that is earlier than one before it in its line follows that one, as if it had its time: so sorting by the latest time
+    so far, which Python does by merging what is in order already, is enough."""
+    ranked = sorted(lines, key=lambda line: line.rank)
+    rows = [row for line in ranked for row in line.rows]
+    places = [place for line in ranked for place in line.places]
+    if len(ranked) > 1:
+        times = [time for line in ranked for time in accumulate(line.times, max)]
+        order = sorted(range(len(rows)), key=times.__getitem__)
+        rows = [rows[index] for index in order]
+        places = [places[index] for index in order]
+    start = 0
+    while start < len(rows):
+        place, end = places[start], min(start + TOGETHER_MAX, len(rows))
+        if places[start:end].count(place) < end - start:
+            end = next(index for index in range(start, end) if places[index] != place)
+        yield place, rows[start:end]
+        start = end
 
 
 def _until(line: Line, bound: tuple[int, tuple[int, ...]]) -> Iterator[tuple[int, list[Row]]]:

@@ -8,7 +8,15 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from streams_sql.local.limits import COUNT_INTERVAL_MIN, STATE_ENTRIES_MAX, StateTooLarge, weight
-from streams_sql.processors.processor import NEVER, Clock, KeylessProcessor, KeyOf, Processor, TimedProcessor
+from streams_sql.processors.processor import (
+    NEVER,
+    Clock,
+    KeylessProcessor,
+    KeyOf,
+    Processor,
+    ReadingProcessor,
+    TimedProcessor,
+)
 
 _order = itemgetter(0)
 
@@ -27,6 +35,7 @@ class Keyed:
     def __init__(self, processor: Processor, entries_max: int = STATE_ENTRIES_MAX) -> None:
         self._processor = processor
         self._keyless = processor if isinstance(processor, KeylessProcessor) else None
+        self._reading = processor if isinstance(processor, ReadingProcessor) else None
         self._states: dict[Any, Any] = {}
         self._clock = Clock(len(processor.keys))
         self._entries_max = entries_max
@@ -60,6 +69,9 @@ class Keyed:
     def push(self, side: int, rows: list[Any]) -> list[Any]:
         """What comes of rows of one input."""
         out: list[Any] = []
+        if self._reading is not None and side == self._reading.reading_side:
+            self._reading.read(rows, self._states, out)
+            return out
         states, clock, keyless, touched = self._states, self._clock, self._keyless, self._touched
         key_of, take = self._processor.keys[side], self._processor.take
         for row in rows:

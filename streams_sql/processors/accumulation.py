@@ -19,13 +19,11 @@ class Accumulation:
     def __init__(self, calls: Sequence[AggregateCall], columns: Sequence[str], first: int, on_error: OnError) -> None:
         self._accumulators = [accumulator_of(call) for call in calls]
         self._on_error = on_error
-        self._first = first
-        self._end = first + len(calls)
         self._steps = [
             (first + place, accumulator.add, arguments_of(call, columns, on_error))
             for place, (call, accumulator) in enumerate(zip(calls, self._accumulators, strict=True))
         ]
-        self._results = [accumulator.result for accumulator in self._accumulators]
+        self._results = [(first + place, accumulator.result) for place, accumulator in enumerate(self._accumulators)]
 
     def start(self) -> list[Any]:
         return [accumulator.start() for accumulator in self._accumulators]
@@ -39,7 +37,7 @@ class Accumulation:
                 self._on_error(error)
 
     def results(self, state: Sequence[Any]) -> list[Any]:
-        return [result(part) for result, part in zip(self._results, state[self._first : self._end], strict=True)]
+        return [result(state[place]) for place, result in self._results]
 
 
 def accumulator_of(call: AggregateCall) -> Accumulator:

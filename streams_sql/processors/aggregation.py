@@ -9,7 +9,7 @@ from streams_sql.plan.nodes import Aggregate
 from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.processors.accumulation import Accumulation
 from streams_sql.processors.group_rows import GroupRows
-from streams_sql.processors.processor import Clock, Out, value_key
+from streams_sql.processors.processor import Clock, Out
 
 _TIME, _OLD, _FIRST = range(3)
 """Places in the state of a group: its ROWTIME, its last row where changes are asked for, and the states of the aggregates."""
@@ -23,7 +23,7 @@ class Aggregation:
         self._accumulation = Accumulation(node.aggregates, columns_of(node.input), _FIRST, on_error)
         self._with_old = with_old
         self._with_initial = with_initial
-        self.keys = (value_key(self._rows.key),)
+        self.keys = (self._rows.stream_key,)
 
     def take(self, key: Any, state: Any, side: int, row: Row, clock: Clock, out: Out) -> Any:
         rows, accumulation = self._rows, self._accumulation

@@ -8,17 +8,19 @@ from typing import Any
 from streams_sql.evaluation.compiler import OnError
 from streams_sql.plan.nodes import Aggregate
 from streams_sql.plan.pipeline import Row, columns_of
-from streams_sql.processors.keys import key_of, thawing
+from streams_sql.processors.keys import key_of, stream_key, thawing
 from streams_sql.processors.processor import KeyOf
 from streams_sql.sources import ROWTIME
 
 
 class GroupRows:
-    """`rowtime` is the place of ROWTIME in the rows that are aggregated."""
+    """`rowtime` is the place of ROWTIME in the rows that are aggregated. `stream_key` is None for those without a value as well."""
 
     def __init__(self, node: Aggregate, on_error: OnError) -> None:
         below = columns_of(node.input)
-        self.key: KeyOf = key_of([key.expression for key in node.keys], below, on_error)
+        parts = [key.expression for key in node.keys]
+        self.key: KeyOf = key_of(parts, below, on_error)
+        self.stream_key: KeyOf = stream_key(parts, below, on_error)
         self.rowtime = below.index(ROWTIME)
         self._thaw: Callable[[Any], Any] | None = thawing([key.expression.type for key in node.keys])
         self._no_key = (None,) * len(node.keys)

@@ -12,16 +12,19 @@ from streams_sql.sources import ROWTIME
 
 
 class JoinedRows:
-    """`rowtimes` are the places of ROWTIME in the rows of both sides. With `is_key_shared`, both sides have the same key."""
+    """`rowtimes` are the places of ROWTIME in the rows of both sides. With `is_key_shared`, both sides have the same key. `pick` makes the
+    row of both rows, one behind the other, with the time and the origin behind them; `missing` are those that stand for none."""
 
     def __init__(self, left: Node, right: Node, shape: Shape, is_key_shared: bool = False) -> None:
         sides = columns_of(left), columns_of(right)
         self.rowtimes = (sides[0].index(ROWTIME), sides[1].index(ROWTIME))
-        self._missing = tuple((None,) * len(columns) for columns in sides)
-        # Both rows stand behind each other, without their origins, and ROWTIME behind them.
-        places = {name: place for place, name in enumerate((*sides[0], *sides[1])) if name != ROWTIME}
-        places[ROWTIME] = len(sides[0]) + len(sides[1])
-        self._pick = itemgetter(*(places[column.name] for column in shape.columns), places[ROWTIME] + 1)
+        # Both rows stand behind each other, each with its origin, and ROWTIME behind them.
+        self.missing = tuple((None,) * (len(columns) + 1) for columns in sides)
+        second = len(sides[0]) + 1
+        places = {name: place for place, name in enumerate(sides[0])}
+        places |= {name: second + place for place, name in enumerate(sides[1])}
+        places[ROWTIME] = second + len(sides[1]) + 1
+        self.pick = itemgetter(*(places[column.name] for column in shape.columns), places[ROWTIME] + 1)
         found = [key_places(node) for node in (left, right)]
         self._keys = [
             [[columns.index(name) for name in names] for names in of_side]
@@ -31,19 +34,19 @@ class JoinedRows:
         self._is_key_shared = is_key_shared
 
     def pair(self, left: Row | None, right: Row | None, time: int, origin: Any) -> Row:
-        first = self._missing[0] if left is None else left[:-1]
-        second = self._missing[1] if right is None else right[:-1]
-        picked: Row = self._pick((*first, *second, time, origin))
+        first = self.missing[0] if left is None else left
+        second = self.missing[1] if right is None else right
+        picked: Row = self.pick((*first, *second, time, origin))
         return picked
 
     def gone(self, cause: Row, side: int, time: int, origin: Any) -> Row:
         """A row without a value. It has the key of `cause`, which is a row of that side."""
-        values: list[Any] = [*self._missing[0], *self._missing[1], time, origin]
+        values: list[Any] = [*self.missing[0], *self.missing[1], time, origin]
         keys = [[cause[place] for place in places] for places in self._keys[side]]
         key = next((found for found in keys if any(part is not None for part in found)), keys[0])
         filled = self._key_places[0] + self._key_places[1] if self._is_key_shared else self._key_places[side]
         for places in filled:
             for place, part in zip(places, key, strict=True):
                 values[place] = part
-        picked: Row = self._pick(values)
+        picked: Row = self.pick(values)
         return picked

@@ -14,7 +14,7 @@ from streams_sql.plan.nodes import Filter, Node, Project, TableJoin
 from streams_sql.plan.pipeline import columns_of
 from streams_sql.processors.processor import KeyOf
 from streams_sql.sql_types import DOUBLE, Array, Map, SqlType, Struct
-from streams_sql.typed import Typed
+from streams_sql.typed import Column, Typed
 
 NO_NUMBER: Final = ("no number",)
 
@@ -31,6 +31,16 @@ def key_of(parts: Sequence[Typed], columns: Sequence[str], on_error: OnError) ->
         return None if key is None else tuple(map(frozen, key))
 
     return frozen_key
+
+
+def stream_key(parts: Sequence[Typed], columns: Sequence[str], on_error: OnError) -> KeyOf:
+    """The same of rows of a stream. Those without a value have no key either: they are in no group and in no pair."""
+    match parts:
+        case [Column(name)] if not _is_frozen(parts[0].type):
+            place = columns.index(name)
+            return lambda row: None if row[-1][0] or (value := row[place]) is None else (value,)
+    key = key_of(parts, columns, on_error)
+    return lambda row: None if row[-1][0] else key(row)
 
 
 def columns_key(columns: Sequence[str], names: Sequence[str], types: Sequence[SqlType]) -> KeyOf:

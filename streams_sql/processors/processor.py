@@ -7,7 +7,7 @@ Time is the host's: a processor reads no clock.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from streams_sql.plan.pipeline import Row
@@ -60,15 +60,21 @@ class TimedProcessor(Processor, Protocol):
 
 
 @runtime_checkable
+class ReadingProcessor(Processor, Protocol):
+    """One that changes nothing for the rows of `reading_side`: they need not be taken one by one, and rows without a key come along."""
+
+    @property
+    def reading_side(self) -> int: ...
+
+    def read(self, rows: list[Any], states: Mapping[Any, Any], out: Out) -> None:
+        """Add to `out` what comes of rows."""
+
+
+@runtime_checkable
 class KeylessProcessor(Processor, Protocol):
     """One that has something to say about rows without a key, of which others never hear."""
 
     def take_keyless(self, side: int, row: Any, clock: Clock, out: Out) -> None: ...
-
-
-def value_key(key: KeyOf) -> KeyOf:
-    """Records of a stream without a value have no key either: they are in no group and in no pair."""
-    return lambda row: None if row[-1][0] else key(row)
 
 
 def as_kept(origin: tuple[bool, int, int]) -> tuple[bool, int, int]:

@@ -17,7 +17,7 @@ from streams_sql.plan.nodes import Aggregate
 from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.processors.group_rows import GroupRows
 from streams_sql.processors.merging import SessionAccumulation
-from streams_sql.processors.processor import NEVER, Clock, Out, as_deleted, value_key
+from streams_sql.processors.processor import NEVER, Clock, Out, as_deleted
 from streams_sql.processors.windows import grace_ms
 
 _DUE, _ORDER, _SESSIONS = range(3)
@@ -43,7 +43,7 @@ class SessionAggregation:
         self._retention = max(self._wait, min(node.window.retention_ms or 0, self._wait + self._gap))
         self._is_final = node.emit is Emit.FINAL
         self._with_old = with_old
-        self.keys = (value_key(self._rows.key),)
+        self.keys = (self._rows.stream_key,)
         self.rowtimes = (self._rows.rowtime,)
 
     def take(self, key: Any, state: Any, side: int, row: Row, clock: Clock, out: Out) -> Any:

@@ -17,8 +17,8 @@ from streams_sql.language.statements import JoinKind, Within
 from streams_sql.plan.nodes import StreamJoin
 from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.processors.joined_rows import JoinedRows
-from streams_sql.processors.keys import key_of
-from streams_sql.processors.processor import NEVER, Clock, Out, value_key
+from streams_sql.processors.keys import stream_key
+from streams_sql.processors.processor import NEVER, Clock, Out
 from streams_sql.processors.windows import GRACE_DEFAULT_MS
 
 LEFT, RIGHT = 0, 1
@@ -34,9 +34,10 @@ _time: Final = itemgetter(0)
 
 class StreamJoining:
     def __init__(self, node: StreamJoin, on_error: OnError) -> None:
-        left = key_of((node.left_key, *node.left_bounds), columns_of(node.left), on_error)
-        right = key_of((node.right_key, *node.right_bounds), columns_of(node.right), on_error)
-        self.keys = (value_key(left), value_key(right))
+        self.keys = (
+            stream_key((node.left_key, *node.left_bounds), columns_of(node.left), on_error),
+            stream_key((node.right_key, *node.right_bounds), columns_of(node.right), on_error),
+        )
         self._rows = JoinedRows(node.left, node.right, node.shape)
         self.rowtimes = self._rows.rowtimes
         self._is_kept = (

@@ -13,7 +13,7 @@ from streams_sql.plan.nodes import Aggregate
 from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.processors.accumulation import Accumulation
 from streams_sql.processors.group_rows import GroupRows
-from streams_sql.processors.processor import NEVER, Clock, Out, value_key
+from streams_sql.processors.processor import NEVER, Clock, Out
 
 GRACE_DEFAULT_MS: Final = 86_400_000
 """With the window itself: a row is never late within so long of its window's beginning."""
@@ -43,7 +43,7 @@ class WindowAggregation:
         self._is_final = node.emit is Emit.FINAL
         self._with_old = with_old
         self._with_initial = with_initial
-        self.keys = (value_key(self._rows.key),)
+        self.keys = (self._rows.stream_key,)
         self.rowtimes = (self._rows.rowtime,)
 
     def take(self, key: Any, state: Any, side: int, row: Row, clock: Clock, out: Out) -> Any:

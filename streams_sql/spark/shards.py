@@ -15,7 +15,8 @@ import secrets
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, repeat
+from operator import itemgetter
 from typing import Any, ClassVar, Final
 from zlib import crc32
 
@@ -24,7 +25,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import Row as SparkRow
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from streams_sql.local.interleaving import Line, in_order, offset_of, rank_of
+from streams_sql.local.interleaving import WholeLine, merged, rank_of
 from streams_sql.local.keyed import Part
 from streams_sql.local.pipeline import Pipeline
 from streams_sql.plan.expression_problems import ExpressionProblems
@@ -225,32 +226,30 @@ class _Shard:
     def take(self, packed: Iterable[SparkRow]) -> list[Row]:
         made: list[Row] = []
         feed = self.pipeline.feed_prepared
-        for place, rows in in_order(self._lines(packed)):
+        for place, rows in merged(self._lines(packed)):
             made += feed(place, rows)
         return made
 
-    def _lines(self, packed: Iterable[SparkRow]) -> list[Line]:
+    def _lines(self, packed: Iterable[SparkRow]) -> list[WholeLine]:
         leaves = self.pipeline.leaves
         rowtimes = [columns_of(leaf.fed).index(ROWTIME) for leaf in leaves]
         places: dict[str, list[int]] = defaultdict(list)
         for place, leaf in enumerate(leaves):
             places[leaf.read.source.topic].append(place)
-        lines: dict[tuple[str, int], Line] = {}
+        lines: dict[tuple[str, int], WholeLine] = {}
         for each in sorted(packed, key=_position):
             place = each["place"]
             topic = leaves[place].read.source.topic
             line = lines.get((topic, each["partition"]))
             if line is None:
                 rank = rank_of(self.pipeline.reads, places[topic], each["partition"])
-                line = lines[topic, each["partition"]] = Line(rank, is_awaited=False)
-            rowtime = rowtimes[place]
+                line = lines[topic, each["partition"]] = WholeLine(rank, [], [], [])
             rows = pickle.loads(each[PACKED])  # noqa: S301 - packed by our own stage
-            line.items.extend([(row[rowtime], place, row) for row in rows])
-        for (topic, _), line in lines.items():
-            if len(places[topic]) > 1:
-                # The same records, read in several places: each goes through all of them before the next one.
-                line.items = type(line.items)(sorted(line.items, key=offset_of))
-        return list(lines.values())
+            line.rows.extend(rows)
+            line.times.extend(map(itemgetter(rowtimes[place]), rows))
+            line.places.extend(repeat(place, len(rows)))
+        # The same records, read in several places: each goes through all of them before the next one.
+        return [line.by_offset() if len(places[topic]) > 1 else line for (topic, _), line in lines.items()]
 
     def changed(self) -> list[bytes]:
         self.mark = secrets.token_bytes(8)
