@@ -20,6 +20,7 @@ from enum import Enum, auto
 from queue import SimpleQueue
 from typing import IO, TypeAlias
 
+from barnabas.kernel.logging import as_event
 from barnabas.running_platform import ServiceState
 
 log = logging.getLogger(__name__)
@@ -229,7 +230,7 @@ class SupervisedService(threading.Thread):
 
     def _pass_on(self, line: bytes, _is_first: bool) -> None:
         self._last_lines.append(line.decode(errors="replace").rstrip("\n"))
-        self._write_log(line)
+        self._write_log(as_event(line, self.name))
 
 
 def states_of(services: Iterable[SupervisedService]) -> list[ServiceState]:

@@ -148,8 +148,17 @@ class Instance:
         except StoreFailure:
             self._host.hurry()
 
+    async def _kafka_problem(self) -> str | None:
+        if self._admin is None:
+            return None
+        try:
+            await self._admin.cluster(ANSWER_TIMEOUT_S)
+        except StoreFailure as failure:
+            return str(failure)
+        return None
+
     def _routes(self) -> Iterator[Route]:
-        yield from Root(self.worker, self._routing).routes()
+        yield from Root(self.worker, self._routing, self._kafka_problem).routes()
         yield from PluginPages(self._plugins, self.worker).routes()
         yield from Connectors(self.worker, self._routing).routes()
         yield Route("GET", "/metrics", self._metrics.page)

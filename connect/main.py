@@ -25,7 +25,7 @@ def run(settings: Settings, announce: Callable[[list[tuple[str, int]]], None]) -
 
 
 async def _serve(settings: Settings, announce: Callable[[list[tuple[str, int]]], None]) -> int:
-    stopping = event_loop.stop_signal()
+    stopping = event_loop.stop_signal(event_loop.STOP_DEADLINE_S)
     try:
         instance = Instance(settings)
     except ConnectError as problem:

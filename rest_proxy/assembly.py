@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+
 from barnabas.kernel.http import http_settings
 from barnabas.kernel.http.answer_cache import AnswerCache
 from barnabas.kernel.http.application import Application
@@ -48,7 +50,7 @@ class Instance:
         self._health = ServiceHealth(self._proxy)
         self._consumers = Consumers(self._proxy)
         self._streams = LiveStreams(self._proxy)
-        self._metrics = RequestMetrics("rest_proxy")
+        self._metrics = RequestMetrics("rest_proxy", [self._families])
 
     def server(self) -> Server:
         settings = self._settings
@@ -65,6 +67,15 @@ class Instance:
             ),
         )
         return http_settings.server(application, settings)
+
+    def _families(self) -> Iterator[Metric]:
+        clients = self._proxy.clients
+        reachable = 0 if clients.reachability.is_known_to_be_away else 1
+        yield GaugeMetricFamily("rest_proxy_kafka_reachable", "0 while no broker is known to answer.", reachable)
+        taken = clients.producer.records_taken
+        yield CounterMetricFamily("rest_proxy_records_taken", "Records that were taken to be written.", taken)
+        failed = self._proxy.record_log.records_failed
+        yield CounterMetricFamily("rest_proxy_records_failed", "Records that could not be written.", failed)
 
     def end_streams(self) -> None:
         """Let streams, uploads and long reads end, which would else keep the server from stopping."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from http import HTTPStatus
+from typing import Final
 
 from starlette.responses import Response
 
@@ -14,6 +16,8 @@ from barnabas.kernel.http.router import Route
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.proxy import Proxy
 
+SILENCE_MAX_S: Final = 2.0
+
 
 class ServiceHealth:
     """Asks the brokers each time unless they are known to be away: what was true a moment ago is no answer. Without the registry the service
@@ -21,7 +25,7 @@ class ServiceHealth:
 
     def __init__(self, proxy: Proxy) -> None:
         self._registry = proxy.formats.registry_check()
-        self._health = Health("rest", {"kafka": self._problem, "registry": self._registry.problem}, {"kafka"})
+        self._health = Health("rest", {"kafka": self._kafka_problem, "registry": self._registry.problem}, {"kafka"})
         self._admin = proxy.clients.admin
         self._reachability = proxy.clients.reachability
         self._brokers = ", ".join(proxy.settings.items_of("bootstrap.servers"))
@@ -42,6 +46,13 @@ class ServiceHealth:
     async def ready(self, _request: Request) -> Response:
         problem = await self._problem()
         return json_answer({"ready": problem is None}, _status(problem))
+
+    async def _kafka_problem(self) -> str | None:
+        try:
+            async with asyncio.timeout(SILENCE_MAX_S):
+                return await self._problem()
+        except TimeoutError:
+            return self._reachability.problem or f"{self._brokers} does not answer"
 
     async def _problem(self) -> str | None:
         if self._reachability.problem is not None:

@@ -19,7 +19,7 @@ def run(settings: Settings, announce: Callable[[list[tuple[str, int]]], None]) -
 
 
 async def _serve(settings: Settings, announce: Callable[[list[tuple[str, int]]], None]) -> int:
-    stopping = event_loop.stop_signal()
+    stopping = event_loop.stop_signal(event_loop.STOP_DEADLINE_S)
     instance = Instance(settings)
     server = instance.server()
     # A port that is taken shows before any client is made.

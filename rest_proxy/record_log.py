@@ -50,6 +50,7 @@ class RecordLog:
         self._tells_failures = wants != NO_REQUESTS or self.tells_places
         self._level = logging.INFO if wants == ALL_REQUESTS else logging.DEBUG
         self._budget = LineBudget()
+        self.records_failed = 0
 
     def tell(self, topic: str, results: Sequence[Delivered | KafkaFailure]) -> None:
         places = RecordPlaces()
@@ -57,6 +58,7 @@ class RecordLog:
         self.tell_of(topic, places)
 
     def tell_of(self, topic: str, places: RecordPlaces) -> None:
+        self.records_failed += places.failed
         for partition, (first, last, count) in sorted(places.spans.items()):
             logger.log(
                 self._level,

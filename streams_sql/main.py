@@ -38,7 +38,7 @@ def gather_garbage_rarely() -> None:
 
 
 async def _serve(settings: Settings, announce: Callable[[list[tuple[str, int]]], None]) -> int:
-    stopping = event_loop.stop_signal()
+    stopping = event_loop.stop_signal(event_loop.STOP_DEADLINE_S)
     instance = Instance(settings)
     server = instance.server()
     # A port that is taken shows before anything is read. While the server starts, it says so at /healthcheck.

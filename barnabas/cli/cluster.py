@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
-from barnabas.cli.command_error import CommandError
+from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
 from barnabas.wire.client import parse_address
 from barnabas.wire.errors import ErrorCode, KafkaError
 from core_broker.tools.admin.session import Session
@@ -71,6 +71,7 @@ async def check_reachable(bootstrap: str) -> None:
     raise CommandError(
         "; ".join(reasons) or "no broker is named",
         "Start one with `barnabas up`, or name another with --bootstrap-server HOST:PORT (or KAFKA_BOOTSTRAP_SERVERS).",
+        EXIT_UNREACHABLE,
     )
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+EXIT_UNREACHABLE: Final = 3
+"""Of every command that finds nobody to speak to."""
+
 
 class CommandError(Exception):
     """What failed, and what to do about it. `status` is that of the command."""

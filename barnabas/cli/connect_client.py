@@ -10,13 +10,12 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
-from barnabas.cli.command_error import CommandError
+from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
 
 TIMEOUT_S: Final = 95.0
 """A little more than the 90 s after which a worker gives up itself."""
 METRICS_TIMEOUT_S: Final = 2.0
 """Figures are an extra: a worker that has gone must not keep the others' waiting."""
-EXIT_UNREACHABLE: Final = 3
 PLUGINS: Final = "/connector-plugins"
 CONFLICT: Final = 409
 NOT_FOUND: Final = 404

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from barnabas.cli.command_error import CommandError
+from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
 from barnabas.cli.schemas_arguments import USER_VARIABLE, registry_url
 from barnabas.kernel.serdes.registry_client import LATEST, RegistryClient
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
@@ -74,6 +74,7 @@ def explained(error: RegistryClientError, status: int = 1) -> CommandError:
     hint = _HINTS.get(error.code or 0, "")
     if error.status is None:
         hint = "Start one with `barnabas up`, or name another with --registry URL (or SCHEMA_REGISTRY_URL)."
+        status = EXIT_UNREACHABLE
     elif error.status in (401, 403):
         hint = f"Give a name and password in the URL, or in {USER_VARIABLE}."
     return CommandError(error.message, hint, status)

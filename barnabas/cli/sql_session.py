@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TextIO
 
-from barnabas.cli.command_error import CommandError
+from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
 from barnabas.cli.output import TABLE, printable
 from barnabas.cli.sql_arguments import ARROW, SERVER_VARIABLE
 from barnabas.cli.sql_entities import write_entity
@@ -21,7 +21,6 @@ from streams_sql.language.problem import SqlProblem
 from streams_sql.language.scripts import check_depth, script_name
 
 EXIT_REFUSED: Final = 1
-EXIT_UNREACHABLE: Final = 3
 UNAVAILABLE: Final = 503
 """The status of a server that starts, or that cannot reach Kafka."""
 CODES_PER_STATUS: Final = 100

@@ -119,6 +119,15 @@ def printed(message: str, origin: str) -> str:
     return _configured.formatter().format(logging.LogRecord(origin, logging.INFO, "", 0, "%s", (message,), None))
 
 
+def as_event(line: bytes, service: str) -> bytes:
+    """A line that a service has written on its standard error. Not all of them come from its log: where that is JSON, the last words of an
+    interpreter or of a library become events, too."""
+    if _configured.form != "json" or line.startswith(b'{"time": ') or not line.strip():
+        return line
+    record = logging.LogRecord("stderr", logging.WARNING, "", 0, "%s", (line.decode(errors="replace").rstrip(),), None)
+    return JsonFormatter(service).format(record).encode() + b"\n"
+
+
 def _log_uncaught(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
     if issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, problem, trace)

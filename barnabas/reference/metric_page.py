@@ -13,7 +13,8 @@ from barnabas.reference.markdown import cell, code, page, table
 from connect.http import task_metrics
 from connect.tasks.figures import FIGURES
 from connect.tasks.spec import TaskId
-from schema_registry.http.service import GAUGES, METRICS_PREFIX
+from schema_registry.http.service import FIGURES as REGISTRY_FIGURES
+from schema_registry.http.service import figure
 from streams_sql.engine.figures import EngineFigures
 from streams_sql.http import query_metrics
 
@@ -44,7 +45,7 @@ def metric_page() -> str:
         _HTTP,
         _families(_requests()),
         "## Schema Registry",
-        _families(GaugeMetricFamily(f"{METRICS_PREFIX}_{name}", about, 0) for name, about in GAUGES.items()),
+        _families(figure(name, 0) for name in REGISTRY_FIGURES),
         "## Connect",
         "Of each task, under the names of Kafka Connect's metrics; they begin anew when a task does.",
         _families(task_metrics.families(lambda: {TaskId("", 0): dict.fromkeys(FIGURES, 0.0)})()),

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
@@ -19,8 +20,8 @@ from connect.cluster.plan import Departure, Offer, Piece, Plan, Work
 
 PROTOCOL_TYPE: Final = "connect"
 PROTOCOL: Final = "barnabas-1"
-STOP_TIMEOUT_S: Final = 5.0
-LEAVE_TIMEOUT_MS: Final = 3_000
+STOP_TIMEOUT_S: Final = 2.0
+"""For each step of leaving: a coordinator that is there answers in a moment, and without one the session ends by itself."""
 RETRY_S: Final = 1.0
 RETRY_MAX_S: Final = 30.0
 MS_PER_S: Final = 1000
@@ -131,7 +132,9 @@ class Membership:
 
     async def stop(self) -> None:
         """Leave the group, so that another worker can lead at once."""
-        await self._step_down()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_TIMEOUT_S):
+                await self._step_down()
         if self._running is None:
             return
         generation = self._generation
@@ -142,7 +145,9 @@ class Membership:
         await asyncio.gather(self._running, return_exceptions=True)
         self._cancel_timers()
         if generation is not None:
-            await self._leave(generation)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(STOP_TIMEOUT_S):
+                    await self._leave(generation)
 
     def rejoin(self) -> None:
         if self._member is not None:
@@ -251,7 +256,7 @@ class Membership:
         try:
             connection = await self._client.connect(await self._client.find_coordinator(self._settings.group_id))
             try:
-                await connection.send(request, LeaveGroupResponse, timeout_ms=LEAVE_TIMEOUT_MS)
+                await connection.send(request, LeaveGroupResponse)
             finally:
                 await connection.close()
         except KafkaError:

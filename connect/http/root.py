@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Final
 
 from starlette.responses import Response
@@ -15,7 +15,7 @@ from barnabas.kernel.http.router import Route
 from connect.cluster.routing import Routing
 from connect.http import bodies
 from connect.http.problems import BAD_REQUEST, INTERNAL_ERROR, UNAVAILABLE
-from connect.worker.views import LoggerLevel, Vitality
+from connect.worker.views import Health, LoggerLevel, Vitality
 from connect.worker.worker import Worker
 
 _STATUSES: Final = {Vitality.HEALTHY: 200, Vitality.STARTING: UNAVAILABLE, Vitality.UNHEALTHY: INTERNAL_ERROR}
@@ -23,9 +23,12 @@ NO_CONTENT: Final = 204
 
 
 class Root:
-    def __init__(self, worker: Worker, routing: Routing) -> None:
+    """`kafka_problem` asks Kafka, and tells why it cannot be used: the group learns of a silence late."""
+
+    def __init__(self, worker: Worker, routing: Routing, kafka_problem: Callable[[], Awaitable[str | None]]) -> None:
         self._worker = worker
         self._routing = routing
+        self._kafka_problem = kafka_problem
 
     def routes(self) -> Iterator[Route]:
         yield Route("GET", "/", self.about)
@@ -43,6 +46,8 @@ class Root:
 
     async def health(self, request: Request) -> Response:
         health = self._worker.health()
+        if health.vitality is Vitality.HEALTHY and (problem := await self._kafka_problem()) is not None:
+            health = Health(Vitality.UNHEALTHY, f"Worker cannot reach Kafka: {problem}")
         answer = json_answer({"status": health.vitality.value, "message": health.message})
         answer.status_code = _STATUSES[health.vitality]
         return answer

@@ -10,6 +10,8 @@ from connect.tasks.figures import FIGURES
 from connect.tasks.spec import TaskId
 
 _TOTAL = "-total"
+_NAMES = {"seconds-since-last-record": "last-record-age-seconds"}
+"""What a unit does not stand at the end of."""
 
 
 def families(figures: Callable[[], Mapping[TaskId, Mapping[str, float]]]) -> Callable[[], Iterator[Metric]]:
@@ -28,7 +30,7 @@ def families(figures: Callable[[], Mapping[TaskId, Mapping[str, float]]]) -> Cal
 
 def _family(name: str) -> Metric:
     labels = ["connector", "task"]
-    metric = f"connect_task_{name.removesuffix(_TOTAL).replace('-', '_')}"
+    metric = f"connect_task_{_NAMES.get(name, name).removesuffix(_TOTAL).replace('-', '_')}"
     doc = FIGURES[name]
     if name.endswith(_TOTAL):
         return CounterMetricFamily(metric, doc, labels=labels)

@@ -26,6 +26,7 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
+from barnabas.kernel.build_info import build_info
 from core_broker.metrics.loop_share import LoopShare
 from core_broker.metrics.partition_families import partition_families
 from core_broker.metrics.quota_families import quota_families
@@ -71,6 +72,7 @@ class Exposition:
     def _families(self) -> Iterator[Metric | None]:
         broker, server = self._broker, self._server
         now_s = monotonic()
+        yield build_info()
         yield from controller_families(broker)
         yield from metadata_families(broker, now_s)
         yield from replica_families(broker)

@@ -108,6 +108,7 @@ class SharedProducer:
     """Sends records of any number of requests. Everything but the polling happens on the event loop."""
 
     def __init__(self, settings: Mapping[str, Any], troubled: Callable[[str], None]) -> None:
+        self.records_taken = 0
         """`troubled` is told, on the loop, when there may be no broker any more."""
         self._troubled = troubled
         self._trouble = ""
@@ -144,6 +145,7 @@ class SharedProducer:
             batch.done.set_result(None)
             return batch
         self._under_way += 1
+        self.records_taken += len(records)
         if not self._outbox:
             self._plan()
         self._put(records, batch)

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 import orjson
-from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from starlette.responses import Response
 
 from barnabas.kernel.http.health import Health
@@ -23,7 +23,7 @@ from schema_registry.state.state import State
 CONFLUENT_VERSION = "8.0.0"
 """The version of Confluent's registry whose API this is: clients ask for it to learn what a server can do."""
 METRICS_PREFIX: Final = "schema_registry"
-GAUGES: Final = {
+FIGURES: Final = {
     "schemas": "Schemas that have an id.",
     "subjects": "Subjects, deleted ones too.",
     "versions_live": "Versions of subjects.",
@@ -32,9 +32,14 @@ GAUGES: Final = {
     "elector_healthy": "1 while the instance takes part in elections.",
     "reader_healthy": "1 while the instance hears the topic.",
     "reader_lag_records": "Records of the topic that are not replayed yet.",
-    "records_skipped": "Records of the topic that made no sense.",
+    "records_skipped_total": "Records of the topic that made no sense.",
 }
 """What `/metrics` tells beside requests."""
+
+
+def figure(name: str, value: float) -> Metric:
+    family = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
+    return family(f"{METRICS_PREFIX}_{name}", FIGURES[name], value)
 
 
 @dataclass(slots=True)
@@ -96,7 +101,7 @@ class ServiceStatus:
             "status": {
                 "reader_alive": health.reading,
                 "records_behind": health.lag,
-                "records_skipped": health.skipped_records,
+                "records_skipped_total": health.skipped_records,
                 "reader_error": health.error,
                 "elector_alive": election.healthy,
                 "elector_error": election.error,
@@ -147,7 +152,6 @@ class ServiceStatus:
             "elector_healthy": int(election.healthy),
             "reader_healthy": int(health.error is None),
             "reader_lag_records": health.lag,
-            "records_skipped": health.skipped_records,
+            "records_skipped_total": health.skipped_records,
         }
-        for name, about in GAUGES.items():
-            yield GaugeMetricFamily(f"{METRICS_PREFIX}_{name}", about, numbers[name])
+        yield from (figure(name, numbers[name]) for name in FIGURES)

@@ -77,16 +77,21 @@ def _views(views: Sequence[ViewStatus]) -> Iterator[Metric]:
     docs = {
         "view_lag_records": "Records of its topic that a view does not have yet",
         "view_caught_up": "Whether a view has all that its topic had",
-        "view_records_passed_over": "Records that a view could not read",
-        "view_time_seconds": "The latest time of a record in a view",
+        "view_record_timestamp_seconds": "The latest time of a record in a view",
     }
     for place, (name, doc) in enumerate(docs.items()):
         yield _labelled(name, doc, "view", ((view.name, _view_figures(view)[place]) for view in views))
+    passed_over = CounterMetricFamily(
+        f"{_PREFIX}view_records_passed_over", "Records that a view could not read", labels=["view"]
+    )
+    for view in views:
+        passed_over.add_metric([view.name], view.problem_count)
+    yield passed_over
 
 
 def _view_figures(view: ViewStatus) -> tuple[float | None, ...]:
     time_s = view.stream_time_ms / MS_PER_S if view.stream_time_ms >= 0 else None
-    return view.lag, view.is_caught_up, view.problem_count, time_s
+    return view.lag, view.is_caught_up, time_s
 
 
 def _labelled(name: str, doc: str, label: str, values: Iterable[tuple[str, float | None]]) -> Metric:

@@ -98,6 +98,8 @@ def test_kubernetes() -> None:
         settings_hold(container["args"], {**(config if "envFrom" in container else {}), **variables})
         assert container["securityContext"]["readOnlyRootFilesystem"] is True
         assert {"readinessProbe", "livenessProbe", "resources"} <= set(container)
+        # A service that waits for Kafka is not ready, and to start it anew would help nobody.
+        assert container["livenessProbe"]["httpGet"]["path"] == "/health/live"
     assert started == set(SERVICES)
 
 

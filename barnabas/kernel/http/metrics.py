@@ -14,6 +14,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
+from barnabas.kernel.build_info import build_info
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 
@@ -78,13 +79,13 @@ class RequestMetrics:
         return Response(text, media_type=CONTENT_TYPE)
 
     def families(self) -> Iterator[Metric]:
-        requests = Metric(f"{self._prefix}_http_requests", "Requests that were answered", "counter")
-        latency = Metric(f"{self._prefix}_http_request_seconds", "Time from a request to its answer", "histogram")
+        requests = Metric(f"{self._prefix}_http_requests", "Requests that were answered.", "counter")
+        latency = Metric(f"{self._prefix}_http_request_seconds", "Time from a request to its answer.", "histogram")
         for route in self._routes.values():
             route.add_to(requests, latency)
-        in_flight = Metric(f"{self._prefix}_http_requests_in_flight", "Requests that wait for their answers", "gauge")
+        in_flight = Metric(f"{self._prefix}_http_requests_in_flight", "Requests that wait for their answers.", "gauge")
         in_flight.add_sample(in_flight.name, {}, self.in_flight)
-        yield from (requests, latency, in_flight)
+        yield from (build_info(), requests, latency, in_flight)
         for families in self._more:
             yield from families()
         yield from self._process.collect()

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from barnabas.kernel.kafka_log.log import Apply, LogRecord
 
@@ -16,6 +16,7 @@ POLL_S: Final = 0.25
 """The longest wait for a record; when one comes the poll returns at once. So long may stopping take."""
 RECORDS_MAX: Final = 1_000
 """Records that are handed over together at most."""
+METADATA_TIMEOUT_S: Final = 2.0
 ERROR_INTERVAL_S: Final = 30.0
 """How often the log tells of an error that lasts."""
 
@@ -89,6 +90,7 @@ class TopicReader:
 
     def _run(self) -> None:
         try:
+            self._learn_leaders()
             self._consumer.assign(
                 [TopicPartition(self._topic, partition, OFFSET_BEGINNING) for partition in self._positions]
             )
@@ -96,6 +98,14 @@ class TopicReader:
                 self._read()
         finally:
             self._consumer.close()
+
+    def _learn_leaders(self) -> None:
+        """Assigned partitions of a topic that it has not heard of are looked for by librdkafka when a second is over; if it is asked for the
+        topic before, it reads at once."""
+        try:
+            self._consumer.list_topics(self._topic, METADATA_TIMEOUT_S)
+        except KafkaException as problem:
+            self._tell(problem.args[0])
 
     def _read(self) -> None:
         first = self._consumer.poll(POLL_S)
