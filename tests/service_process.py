@@ -47,7 +47,7 @@ class ServiceProcess(ABC):
     def announced(self) -> str:
         """The address in the line that tells that it is ready; empty before."""
         lines = [line for line in self.output.read_text().splitlines() if " listening on " in line]
-        return lines[0].rpartition(" ")[2] if lines else ""
+        return lines[0].rpartition(" ")[2].removesuffix('"}') if lines else ""
 
     @property
     def output(self) -> Path:

@@ -13,7 +13,16 @@ from contextvars import copy_context
 import pytest
 
 from barnabas.kernel import current_request
-from barnabas.kernel.logging import JsonFormatter, LogForm, TextFormatter, configure, configured, fields, printed
+from barnabas.kernel.logging import (
+    JsonFormatter,
+    LogForm,
+    TextFormatter,
+    as_event,
+    configure,
+    configured,
+    fields,
+    printed,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -176,3 +185,13 @@ def test_lines_for_standard_output_are_objects_too() -> None:
     assert json.loads(printed("rest listening", "serve"))["message"] == "rest listening"
     configure(LogForm(service="rest"), io.StringIO())
     assert printed("rest listening", "serve") == "rest listening"
+
+
+def test_last_words_that_no_log_has_written_become_events() -> None:
+    configure(LogForm(form="json"), io.StringIO())
+    event = json.loads(as_event(b"Fatal Python error: Aborted\n", "sql"))
+    assert (event["service"], event["level"], event["message"]) == ("sql", "warning", "Fatal Python error: Aborted")
+    own = JsonFormatter("sql").format(record()).encode() + b"\n"
+    assert as_event(own, "sql") == own
+    configure(LogForm(), io.StringIO())
+    assert as_event(b"Fatal\n", "sql") == b"Fatal\n"
