@@ -41,6 +41,8 @@ CLIENT_CLOSED: Final = 499
 """Counted for clients that left before they had sent their request or read a streamed answer; nobody reads it."""
 REQUEST_TIMEOUT: Final = 408
 NO_SNIFF: Final = (b"x-content-type-options", b"nosniff")
+READING_METHODS: Final = frozenset({"GET", "HEAD"})
+"""A page from elsewhere may send them: it does not see the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,8 @@ class Policy:
 
 
 class Application:
-    """The ASGI application of a service. `websockets` serves those, on a server that takes them; of what is here only the authorizer is
-    asked for them."""
+    """The ASGI application of a service. `websockets` serves those, on a server that takes them; of what is here only the origin and
+    the authorizer are asked for them."""
 
     def __init__(
         self,
@@ -130,6 +132,7 @@ class Application:
         request_id = self._ids.take(_sent_id(scope["headers"])).decode()
         request = Request(opening, receive, request_id, self._policy.limits.body, self._bodies)
         try:
+            self._policy.cross_origin.check(request, reads=False)
             await self._policy.authorizer(request)
         except HttpError as refusal:
             logger.info("a websocket is refused: %s", refusal.message, extra=fields(request_id=request_id))
@@ -201,6 +204,7 @@ class Application:
     async def _handle(self, request: Request) -> Response:
         if request.method == "OPTIONS":
             return await self._options(request)
+        self._policy.cross_origin.check(request, reads=request.method in READING_METHODS)
         request.route, parameters = self._router.find(request.method, request.raw_path)
         request.scope["path_params"] = parameters
         await self._policy.authorizer(request)

@@ -8,6 +8,7 @@ from typing import Final
 
 from starlette.responses import Response
 
+from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 
 PREFLIGHT_MAX_AGE_S: Final = 1800
@@ -15,6 +16,9 @@ PREFLIGHT_MAX_AGE_S: Final = 1800
 DEFAULT_METHODS: Final = ("GET", "POST", "HEAD")
 DEFAULT_HEADERS: Final = ("X-Requested-With", "Content-Type", "Accept", "Origin")
 ANY: Final = "*"
+FORBIDDEN: Final = 403
+SHOWN_MAX_CHARACTERS: Final = 200
+"""Of an origin, which is the client's to write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,21 @@ class CrossOrigin:
             response.headers["access-control-allow-headers"] = ",".join(self.headers)
             response.headers["access-control-max-age"] = str(PREFLIGHT_MAX_AGE_S)
         return response
+
+    def check(self, request: Request, *, reads: bool) -> None:
+        """Refuses what a page from elsewhere would do.
+
+        A browser sends it without asking first, if it looks like a form, and lets the page see a websocket: so whoever shows a page to
+        somebody on this machine would reach a service that listens on loopback alone. Other clients than browsers name no origin.
+        """
+        origin = request.headers.get("origin")
+        if reads or origin is None or self._allowed(origin) is not None:
+            return
+        if origin.partition("://")[2] != request.headers.get("host"):
+            raise HttpError(
+                FORBIDDEN,
+                f"a page of {origin[:SHOWN_MAX_CHARACTERS]} may not do this here; access.control.allow.origin names those that may",
+            )
 
     def mark(self, request: Request, response: Response) -> None:
         """Says in the answer whether the page may read it."""

@@ -31,7 +31,12 @@ _ACTING: Final = (
         "ms",
         minimum=1,
     ),
-    Setting("access.control.allow.origin", Kind.STRING, "", "Origins that browsers may call from; none when empty."),
+    Setting(
+        "access.control.allow.origin",
+        Kind.STRING,
+        "",
+        "Origins whose pages browsers let call us; none when empty, and then only pages of our own may change anything.",
+    ),
     Setting(
         "access.control.allow.methods",
         Kind.STRING,

@@ -262,6 +262,22 @@ def test_pages_from_allowed_origins_may_read(
         assert preflight.headers.get("access-control-allow-origin") == allowed
 
 
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [(None, 200), ("http://a", 200), ("http://evil", 403), ("https://127.0.0.1:1", 403), ("null", 403)],
+)
+def test_pages_from_elsewhere_change_nothing(origin: str | None, status: int) -> None:
+    """As a browser sends them: it asks for leave only where a request does not look like one of a form."""
+    with Service(ROUTES, policy=Policy(cross_origin=CrossOrigin(["http://a"]))) as service:
+        headers = {} if origin is None else {"Origin": origin}
+        answer = service.ask("POST", "/load", b"[]", Content_Type="text/plain", **headers)
+        assert answer.status == status
+        assert status == 200 or "access.control.allow.origin" in answer.json["message"]
+        assert service.ask("GET", "/who", None, **headers).status == 200
+        own = service.ask("POST", "/load", b"[]", Host="proxy:1", Origin="http://proxy:1")
+        assert own.status == 200, "a page of our own"
+
+
 @pytest.mark.parametrize("authorize_options", [False, True])
 def test_the_authorizer_is_asked_before_the_handler(authorize_options: bool) -> None:
     async def refuse(request: Request) -> None:

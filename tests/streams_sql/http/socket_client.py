@@ -26,6 +26,7 @@ class WebSocket:
     path: str
     close_code: int = NO_CODE
     close_reason: str = ""
+    origin: str | None = None
     status: int = field(init=False)
     _stream: BinaryIO = field(init=False)
 
@@ -38,6 +39,7 @@ class WebSocket:
             "upgrade: websocket",
             f"sec-websocket-key: {key}",
             "sec-websocket-version: 13",
+            *([] if self.origin is None else [f"origin: {self.origin}"]),
         ]
         self.connection.sendall("\r\n".join([*lines, "", ""]).encode())
         self._stream = self.connection.makefile("rb")

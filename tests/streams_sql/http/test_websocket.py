@@ -42,6 +42,14 @@ def test_columns_come_first_and_then_rows_and_the_end(stage: Stage) -> None:
     wait_for(lambda: result.closes == 1, "the query to be closed")
 
 
+@pytest.mark.parametrize(("origin", "status"), [("http://localhost", 101), ("https://evil.example", 403)])
+def test_a_page_from_elsewhere_may_not_open_one(stage: Stage, origin: str, status: int) -> None:
+    """Of a websocket a browser would let it read everything."""
+    stage.engine.result = StagedResult([RowBatch([("a", 1)])], ResultKind.PULL)
+    with WebSocket(stage.service.connect(), query_path(SELECT), origin=origin) as socket:
+        assert socket.status == status
+
+
 def test_rows_that_a_table_has_no_more_are_left_out(stage: Stage) -> None:
     stage.engine.result = StagedResult([RowBatch([("a", 1), ("b", None), ("c", 3)], deleted=[1])])
     with opened(stage, query_path(SELECT)) as socket:
