@@ -40,9 +40,13 @@ class _Files(Provider):
             raise ConnectError(f"{path} lies outside of the folders of allowed.paths")
         try:
             with resolved.open("rb") as file:
-                return file.read(FILE_MAX_BYTES)
+                content = file.read(FILE_MAX_BYTES + 1)
         except OSError as error:
             raise ConnectError(f"{path} cannot be read: {error.strerror}") from None
+        # The beginning of a secret is none.
+        if len(content) > FILE_MAX_BYTES:
+            raise ConnectError(f"{path} has more than {FILE_MAX_BYTES} bytes; a file of secrets may have no more")
+        return content
 
 
 class FileProvider(_Files):

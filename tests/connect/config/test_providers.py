@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from connect.api.failures import ConnectError
-from connect.config.providers import Providers
+from connect.config.providers import FILE_MAX_BYTES, Providers
 
 JAVA = "org.apache.kafka.common.config.provider."
 
@@ -55,6 +55,12 @@ def test_what_names_no_provider_stays(worker: dict[str, str], text: str) -> None
 def test_what_cannot_be_read_is_named(worker: dict[str, str], text: str, reason: str) -> None:
     with pytest.raises(ConnectError, match=reason):
         resolved(worker, text)
+
+
+def test_a_file_that_is_too_large_is_refused_and_not_cut(worker: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("x" * (FILE_MAX_BYTES + 1))
+    with pytest.raises(ConnectError, match=f"token has more than {FILE_MAX_BYTES} bytes"):
+        resolved(worker, f"${{dir:{tmp_path}:token}}")
 
 
 def test_a_key_that_the_file_does_not_have_tells_no_other(worker: dict[str, str], tmp_path: Path) -> None:
