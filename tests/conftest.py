@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 BROKERS = ("ours", "kafka")
 TOPIC_NAME_CHARACTERS = 180
-LONG = ("e2e", "spark")
-"""Folders whose tests start and kill whole services."""
+LONG = ("docs", "e2e", "spark")
+"""Folders whose tests start and kill whole services, or type for minutes."""
 
 # As in the Makefile, for runs of pytest alone: modules are compiled once, not again by each worker and each process of a test.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from barnabas.reference import setting_pages
 from barnabas.reference.command_page import command_page
+from barnabas.reference.limit_page import limit_page
 from barnabas.reference.metric_page import metric_page
 from barnabas.reference.tool_page import tool_page
 from connect import reference_page as connectors
@@ -18,6 +19,7 @@ def pages() -> Mapping[str, str]:
         "command.md": command_page(),
         "connectors.md": connectors.page(),
         "kafka-tools.md": tool_page(),
+        "limits.md": limit_page(),
         "metrics.md": metric_page(),
         **setting_pages.pages(),
         "sql-functions.md": functions.page(LIBRARY),

@@ -106,7 +106,7 @@ def _why(setting: Setting) -> str:
 
 def _by_reason(settings: Mapping[str, list[Setting]]) -> str:
     return "\n".join(
-        f"- {cell(reason[:1].upper() + reason[1:]).rstrip('.')}: {', '.join(code(each.name) for each in named)}"
+        f"- {cell(reason).rstrip('.')}: {', '.join(code(each.name) for each in named)}"
         for reason, named in sorted(settings.items())
     )
 

@@ -34,14 +34,7 @@ def module_of(name: str, sample: str) -> Any:
     return module
 
 
-module_of("spool", SAMPLES[0])
 NOTES = module_of("notes", SAMPLES[1])
-
-
-class TestSourceOfThePage(module_of("test_spool", SAMPLES[2]).TestSpool):  # type: ignore[misc]  # it stands in the page
-    """The tests that the page shows, for the source that it shows."""
-
-    count = 12
 
 
 def test_all_of_our_plugins_are_on_the_page() -> None:

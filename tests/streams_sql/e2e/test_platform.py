@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import time
@@ -12,38 +11,14 @@ from pathlib import Path
 import pytest
 
 from streams_sql.client import Client
-from tests.ports import HOST
+from tests.platform_process import PlatformProcess
 from tests.process_tree import descendants
-from tests.service_process import ServiceProcess
 from tests.streams_sql.e2e.deadlines import TEST_S
 from tests.streams_sql.e2e.spark_processes import SparkProcesses, wait_until_gone
 
 pytestmark = pytest.mark.timeout(TEST_S)
 
 STOP_SECONDS_MAX = 10.0
-SERVICES = ("registry", "rest", "connect", "sql")
-
-
-class PlatformProcess(ServiceProcess):
-    """`barnabas up`, every service at a free port."""
-
-    @property
-    def address(self) -> str:
-        return self.announced
-
-    def command(self) -> list[str]:
-        program = Path(sys.executable).with_name("barnabas")
-        ports = [word for name in SERVICES for word in ("--set", f"{name}.listeners=http://{HOST}:0")]
-        where = ["--listeners", f"PLAINTEXT://{HOST}:0", "--data-dir", str(self.home / "data")]
-        return [str(program), "up", *where, *ports]
-
-    def url_of(self, service: str) -> str:
-        found = re.search(rf"^{service} listening on (http://[^,\s]+)", self.output.read_text(), re.MULTILINE)
-        assert found is not None
-        return found[1]
-
-    def is_ready(self) -> bool:
-        return "barnabas is up" in self.output.read_text()
 
 
 @pytest.fixture
@@ -57,7 +32,7 @@ def platform(spark_jars: Path, tmp_path: Path) -> Iterator[PlatformProcess]:
 
 def test_the_demo(platform: PlatformProcess) -> None:
     """The whole way: files, databases and HTTP to topics, SQL on them, and back into a database."""
-    words = [sys.executable, "-m", "barnabas", "demo", "--data-dir", str(platform.home / "data")]
+    words = [sys.executable, "-m", "barnabas", "demo", "--data-dir", str(platform.data)]
     ended = subprocess.run(words, capture_output=True, text=True, timeout=TEST_S, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "[('hammer', 12.5, 'ada'), ('saw', 31.0, 'eve')]" in ended.stdout
