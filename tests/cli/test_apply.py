@@ -280,7 +280,7 @@ def test_the_page_tells_what_works(
     (tmp_path / "totals.sql").write_text(totals.replace("amount", "price"))
     wrong = apply(example, *everywhere, "--dry-run")
     assert (wrong.status, wrong.signs[4]) == (1, "! sql TABLE SHOP_TOTALS")
-    assert "totals.sql:2: " in wrong.out
+    assert "totals.sql:3: " in wrong.out
     assert "PRICE" in wrong.out
     assert apply("name: shop\n", *everywhere, "--prune", "--yes").status == 0
 
