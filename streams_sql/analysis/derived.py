@@ -115,7 +115,7 @@ def widest(name: str, types: Sequence[SqlType], position: Position | None) -> Sq
     common = next((wanted for wanted in types if all(implicitly_castable(each, wanted) for each in types)), None)
     if common is None:
         shown = ", ".join(dict.fromkeys(map(str, types)))
-        raise SqlProblem(f"Column {name} of UNION ALL has several types: {shown}. CAST makes them the same.", position)
+        raise SqlProblem(f"Column {name} of UNION has several types: {shown}. CAST makes them the same.", position)
     return common
 
 
@@ -124,7 +124,7 @@ def check_width(counts: Sequence[int], position: Position | None) -> None:
     for number, count in enumerate(counts, 1):
         if count != counts[0]:
             raise SqlProblem(
-                f"The queries of UNION ALL must have the same columns: the first has {counts[0]}, query {number} has {count}.",
+                f"The queries of UNION must have the same columns: the first has {counts[0]}, query {number} has {count}.",
                 position,
             )
 

@@ -19,7 +19,7 @@ from streams_sql.analysis.select_list import Item, is_selected, select_list
 from streams_sql.analysis.table_functions import flattened, has_table_functions
 from streams_sql.analysis.type_inference import TypeInference
 from streams_sql.language.expressions import ColumnName, Expression, Literal
-from streams_sql.language.problem import SqlProblem, placed_at
+from streams_sql.language.problem import Position, SqlProblem, placed_at
 from streams_sql.language.statements import Emit, Query, UnionAll
 from streams_sql.language.statements import Relation as WrittenRelation
 from streams_sql.plan.nodes import Aggregate, AggregateCall, Filter, Named, Project, Shape
@@ -97,6 +97,7 @@ class _Analysis:
         derived = self._derived.get(id(written.query))
         if derived is None:
             if isinstance(written.query, UnionAll):
+                _refuse_distinct_union(written.query, written.position)
                 analysed = [self.of(each, is_persistent=True, outside=outside) for each in written.query.queries]
                 derived = derived_union(written.alias, analysed, written.position)
             else:
@@ -117,6 +118,15 @@ def _analysed(query: Query, scope: Scope, is_persistent: bool, limits: Mapping[s
     _check_emit(query)
     outputs = tuple(_output(item, inference, relation) for item in items)
     return AnalysedQuery(query, scope, relation, outputs, relation.key_kind == GROUPING)
+
+
+def _refuse_distinct_union(union: UnionAll, position: Position | None) -> None:
+    if union.is_distinct:
+        raise SqlProblem(
+            "UNION without ALL needs rows that come to an end, to know which of them are there already: write UNION ALL. It is possible "
+            "without EMIT, over tables and over records of topics that are neither joined nor grouped by windows.",
+            position,
+        )
 
 
 def _refuse_ranges(query: Query) -> None:

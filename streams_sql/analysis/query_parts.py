@@ -58,7 +58,7 @@ class Exchange:
 
     def _made(self, query: Query | UnionAll) -> Query | UnionAll:
         if isinstance(query, UnionAll):
-            return UnionAll(tuple(map(self.of, query.queries)))
+            return replace(query, queries=tuple(map(self.of, query.queries)))
         change = self._expression
         return replace(
             query,

@@ -22,7 +22,8 @@ from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import CreateAsSelect, Explain, InsertSelect, Query, Statement
 from streams_sql.local.topic_pages import look_span
 from streams_sql.plan.bounded import BoundedPlan, ScanPlan
-from streams_sql.plan.lineage import origins, pull_origins
+from streams_sql.plan.bounded_lineage import bounded_origins
+from streams_sql.plan.lineage import Origins, origins, pull_origins
 from streams_sql.plan.nodes import PersistentPlan, PullPlan, PushPlan
 from streams_sql.plan.scan_text import scan_text
 from streams_sql.plan.text import plan_text
@@ -70,10 +71,14 @@ class Explaining:
     def _with_lineage(
         self, described: QueryDescribed, plan: PersistentPlan | PushPlan | PullPlan | BoundedPlan
     ) -> QueryDescribed:
-        """Queries that end and take several steps do not tell it."""
-        if isinstance(plan, BoundedPlan):
-            return described
-        found = pull_origins(plan) if isinstance(plan, PullPlan) else origins(plan.node)
+        found: Origins
+        match plan:
+            case BoundedPlan():
+                found = bounded_origins(plan.node)
+            case PullPlan():
+                found = pull_origins(plan)
+            case _:
+                found = origins(plan.node)
         names = [column.name for column in described.columns]
         return replace(described, lineage=self.listing.lineage.of_columns(names, found))
 

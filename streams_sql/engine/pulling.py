@@ -26,8 +26,9 @@ from streams_sql.views.views import Views
 
 _VARIABLE: Final = "${"
 _UNKNOWN: Final = "UNRESPONSIVE"
-_RUNNING: Final = "RUNNING"
 """The state of a query that another server runs."""
+_STARTING: Final = "STARTING"
+_RUNNING: Final = "RUNNING"
 
 
 class QueryStates(Protocol):
@@ -104,7 +105,7 @@ class Pulling:
             return () if source.query_id is None else self._stopped(source, source.query_id)
         if progress.problem is not None:
             return (f"{source.name} does not get on: {progress.problem}",)
-        if not progress.is_caught_up:
+        if not progress.is_caught_up and (progress.lag or source.query_id is None):
             return (f"{source.name} is still being read from its topic: {progress.lag} records are to come.",)
         return () if source.query_id is None else self._silent(source, source.query_id)
 
@@ -121,6 +122,10 @@ class Pulling:
         if query is None:
             return (f"The query {query_id} has ended without writing to {source.name}.",)
         status = self._queries.status(query)
+        if status.state == _STARTING and not status.error:
+            return (
+                f"The query {query_id} has not begun yet: Spark is starting it, and {source.name} is empty until then.",
+            )
         state = (
             "" if status.state == _UNKNOWN else f" It is {status.state}{f': {status.error}' if status.error else ''}."
         )

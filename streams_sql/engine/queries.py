@@ -97,6 +97,7 @@ class Queries:
         self._runs: dict[str, _Run] = {}
         self._explanations: dict[str, asyncio.Future[str | None]] = {}
         self._unavailable: str | None = None
+        self._is_ready = False
         self._held: frozenset[str] = frozenset()
         self.on_caught_up: Callable[[str], None] = _nobody_waits
 
@@ -150,6 +151,8 @@ class Queries:
                 ", ".join(sorted(query.reads)),
                 query.writes,
             )
+            if not self._is_ready:
+                _logger.info("query %s waits for Spark, which is not up yet", query.id)
             self._launch(run.command)
 
     def _launch(self, command: StartQuery) -> None:
@@ -164,8 +167,10 @@ class Queries:
         match event:
             case Ready():
                 self._unavailable = None
+                self._is_ready = True
             case Unavailable(reason):
                 self._unavailable = reason
+                self._is_ready = False
             case Explained(query_id, text):
                 waiting = self._explanations.pop(query_id, None)
                 if waiting is not None and not waiting.done():

@@ -1,4 +1,4 @@
-"""SELECT: its clauses have one order. Queries may stand in FROM, have names by WITH, and be put together by UNION ALL."""
+"""SELECT: its clauses have one order. Queries may stand in FROM, have names by WITH, and be put together by UNION ALL and UNION."""
 
 from __future__ import annotations
 
@@ -36,13 +36,11 @@ def _read_query(reader: Reader, known: _Common) -> Query:
         _read_common(reader, common, known)
         known = {**known, **common}
     position = reader.position
-    queries = [_read_select(reader, known)]
-    while reader.accept("UNION", "ALL"):
-        queries.append(_read_select(reader, known))
-    query = queries[0]
-    if len(queries) > 1:
-        union = _relation(reader, UNNAMED, position, UnionAll(tuple(queries)))
-        query = Query((SelectAll(position=position),), union, position=position)
+    query = _read_select(reader, known)
+    union = _read_union(reader, known, query)
+    if union is not None:
+        relation = _relation(reader, UNNAMED, position, union)
+        query = Query((SelectAll(position=position),), relation, position=position)
     order_by = _read_order(reader)
     emit_position = reader.position
     emit = Emit(reader.expect_one_of(*Emit.__members__)) if reader.accept("EMIT") else None
@@ -57,6 +55,25 @@ def _read_query(reader: Reader, known: _Common) -> Query:
         common=tuple(common.values()),
         emit_position=emit_position,
     )
+
+
+def _read_union(reader: Reader, known: _Common, first: Query) -> UnionAll | None:
+    """UNION ALL and UNION mean other things in another order, so that a chain has one of them."""
+    queries, kinds = [first], set[bool]()
+    while reader.accept("UNION"):
+        if not reader.accept("ALL"):
+            reader.accept("DISTINCT")
+            kinds.add(True)
+        else:
+            kinds.add(False)
+        if len(kinds) > 1:
+            raise reader.problem(
+                "UNION and UNION ALL are mixed, and what is meant depends on their order: put one of them in a query of its own, "
+                "SELECT * FROM (… UNION …) x UNION ALL ….",
+                reader.last_position,
+            )
+        queries.append(_read_select(reader, known))
+    return UnionAll(tuple(queries), kinds.pop()) if len(queries) > 1 else None
 
 
 def _read_common(reader: Reader, common: dict[str, Relation], known: _Common) -> None:

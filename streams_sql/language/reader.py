@@ -18,14 +18,21 @@ from streams_sql.sql_types import SqlType
 _PRIMARIES: Final = (exp.Column, exp.Dot, exp.Bracket, exp.Anonymous, exp.Paren, exp.Struct, exp.Cast, exp.Case)
 """What may stand before ->*."""
 
-_LATER: Final = ("UNION SELECT", "UNION DISTINCT", "INTERSECT SELECT", "EXCEPT SELECT", "OVER (")
+_LATER: Final = ("INTERSECT SELECT", "EXCEPT SELECT", "OVER (")
 
 
 _RANGE_WORDS: Final = {"SINCE": ("OFFSET", "TIMESTAMP", "BEGINNING"), "UNTIL": ("OFFSET", "TIMESTAMP"), "AS": ("OF",)}
 """Words that begin a part of a range, and those that tell that they do."""
 
 
-_CLAUSES: Final = (("PARTITION", "BY"), ("ORDER", "BY"), ("UNION", "ALL"))
+_CLAUSES: Final = (
+    ("PARTITION", "BY"),
+    ("ORDER", "BY"),
+    ("UNION", "ALL"),
+    ("UNION", "DISTINCT"),
+    ("UNION", "SELECT"),
+)
+"""Clauses whose first words are not reserved."""
 
 
 class Reader(ExpressionGrammar):

@@ -132,9 +132,10 @@ class TopicRange:
 
 @dataclass(frozen=True, slots=True)
 class UnionAll:
-    """The rows of all these queries."""
+    """The rows of all these queries; without ALL (`is_distinct`) those that are the same in all columns are there once."""
 
     queries: tuple[Query, ...]
+    is_distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,16 +52,16 @@ def origins(node: Node) -> Origins:
             return _projected(node)
         case FlatMap():
             below = origins(node.input)
-            return {**below, **{name: _used(call, below) for name, call in node.functions}}
+            return {**below, **{name: used(call, below) for name, call in node.functions}}
         case Rekey():
             below = origins(node.input)
-            return {**below, **{named.name: _used(named.expression, below) for named in node.key}}
+            return {**below, **{named.name: used(named.expression, below) for named in node.key}}
         case Aggregate():
             return _aggregated(node)
         case UnionAll():
             sides = [(each, origins(each)) for each in node.inputs]
             return {
-                column.name: _union(found.get(each.shape.columns[place].name, NOTHING) for each, found in sides)
+                column.name: union(found.get(each.shape.columns[place].name, NOTHING) for each, found in sides)
                 for place, column in enumerate(node.shape.columns)
             }
     return _joined(node)
@@ -77,14 +77,14 @@ def pull_origins(plan: PullPlan) -> Origins:
 def _projected(node: Project) -> Origins:
     below = origins(node.input)
     along = {name: below[name] for name in (ROWTIME, *WINDOW_BOUNDS) if name in below}
-    return {**along, **{named.name: _used(named.expression, below) for named in node.columns}}
+    return {**along, **{named.name: used(named.expression, below) for named in node.columns}}
 
 
 def _aggregated(node: Aggregate) -> Origins:
     below = origins(node.input)
-    found = {named.name: _used(named.expression, below) for named in node.keys}
+    found = {named.name: used(named.expression, below) for named in node.keys}
     for call in node.aggregates:
-        found[call.column.name] = _union(_used(argument, below) for argument in call.arguments)
+        found[call.column.name] = union(used(argument, below) for argument in call.arguments)
     times = below.get(ROWTIME, NOTHING)
     return {**found, **dict.fromkeys((ROWTIME, *WINDOW_BOUNDS), times)}
 
@@ -103,18 +103,19 @@ def _keys(
 ) -> frozenset[Origin]:
     match node:
         case StreamJoin():
-            return _used(node.left_key, left) | _used(node.right_key, right)
+            return used(node.left_key, left) | used(node.right_key, right)
         case LookupJoin():
-            return _used(node.stream_key, left)
+            return used(node.stream_key, left)
         case ForeignKeyJoin():
-            return _used(node.foreign_key, left)
+            return used(node.foreign_key, left)
     sides = ((node.left, left), (node.right, right))
-    return _union(found.get(name, NOTHING) for side, found in sides for name in side.shape.key)
+    return union(found.get(name, NOTHING) for side, found in sides for name in side.shape.key)
 
 
-def _used(expression: Typed, below: Origins) -> frozenset[Origin]:
-    return _union(below.get(name, NOTHING) for name in columns_in(expression))
+def used(expression: Typed, below: Origins) -> frozenset[Origin]:
+    """What an expression over these columns is worked out from."""
+    return union(below.get(name, NOTHING) for name in columns_in(expression))
 
 
-def _union(parts: Iterable[frozenset[Origin]]) -> frozenset[Origin]:
+def union(parts: Iterable[frozenset[Origin]]) -> frozenset[Origin]:
     return frozenset().union(*parts)

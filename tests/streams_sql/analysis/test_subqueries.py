@@ -77,7 +77,7 @@ def test_a_result_has_the_formats_and_the_window_of_what_is_read_first() -> None
         ("STREAM x AS SELECT * FROM (SELECT * FROM s) y JOIN (SELECT * FROM t) y WITHIN 1 HOUR ON y.k = y.k", "(SELECT * FROM t", "Y is there twice"),
         ("STREAM x AS SELECT * FROM s y JOIN (SELECT * FROM t WHERE t.a = y.a) z WITHIN 1 HOUR ON y.k = z.k", "y.a", "'Y' stands outside of this query"),
         ("STREAM x AS SELECT a FROM s UNION ALL SELECT k, a FROM t", "SELECT a", "the first has 1, query 2 has 2"),
-        ("STREAM x AS SELECT a FROM s UNION ALL SELECT c FROM t", "SELECT a", "Column A of UNION ALL has several types: INTEGER, STRING"),
+        ("STREAM x AS SELECT a FROM s UNION ALL SELECT c FROM t", "SELECT a", "Column A of UNION has several types: INTEGER, STRING"),
         ("STREAM x AS SELECT * FROM (SELECT a FROM s LIMIT 7) y", "(", "LIMIT stands at the end of the whole query"),
         ("STREAM x AS SELECT * FROM (SELECT a FROM s ORDER BY a) y", "a) y", "ORDER BY needs rows that come to an end"),
         ("TABLE x AS SELECT id FROM u UNION ALL SELECT id FROM u", "SELECT id FROM u UNION", "query 1 of it gives a table"),

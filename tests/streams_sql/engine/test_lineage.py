@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from streams_sql.analysis.pull import plan_pull
+from streams_sql.analysis.scan import plan_scan
 from streams_sql.engine.lineage import Lineage
+from streams_sql.language.parsing import parse_statement
+from streams_sql.language.statements import Query
+from streams_sql.plan.bounded import BoundedPlan
+from streams_sql.plan.bounded_lineage import bounded_origins
 from streams_sql.plan.lineage import origins
 from tests.streams_sql.engine.catalogues import Statements
 
@@ -100,3 +106,37 @@ def test_of_a_source(statements: Statements) -> None:
         ("B", ["B"]),
         ("C", ["A"]),
     ]
+
+
+def test_of_queries_that_come_to_an_end(statements: Statements) -> None:
+    """Pull queries that order, group and join, and looks at streams."""
+    statements.apply("CREATE TABLE N AS SELECT B, COUNT(A) AS C, MAX(A) AS M FROM S GROUP BY B;", query_id="Q1")
+    lineage = Lineage(statements.catalogue)
+
+    def found(text: str) -> dict[str, str]:
+        query = parse_statement(text)
+        assert isinstance(query, Query)
+        plan = plan_scan(query, statements.catalogue, now_ms=0).plan
+        assert isinstance(plan, BoundedPlan)
+        names = [column.name for column in plan.columns]
+        told = lineage.of_columns(names, bounded_origins(plan.node))
+        return {each.column: " ".join(f"{origin.source}.{origin.column}" for origin in each.sources) for each in told}
+
+    assert found("SELECT B, A + 1 AS N FROM S ORDER BY A LIMIT 3;") == {"B": "S.B", "N": "S.A"}
+    assert found("SELECT B, COUNT(*) AS N, SUM(A) + 1 AS M FROM S GROUP BY B HAVING MAX(A) > 1;") == {
+        "B": "S.B",
+        "N": "",
+        "M": "S.A",
+    }
+    assert found("SELECT DISTINCT K FROM S UNION ALL SELECT B FROM S;") == {"K": "S.B S.K"}
+    assert found("SELECT S.A, T.D, S.B || T.D AS BD FROM S LEFT JOIN T ON S.K = T.K;") == {
+        "A": "S.A",
+        "D": "T.D",
+        "BD": "S.B T.D",
+    }
+    joined = parse_statement("SELECT X.M + Y.C AS Z FROM N X JOIN N Y ON X.B = Y.B ORDER BY Z;")
+    assert isinstance(joined, Query)
+    pull = plan_pull(joined, statements.catalogue)
+    assert isinstance(pull, BoundedPlan)
+    (z,) = lineage.of_columns(["Z"], bounded_origins(pull.node))
+    assert ([str(each.column) for each in z.sources], [each.column for each in z.declared]) == (["C", "M"], ["A"])

@@ -256,4 +256,8 @@ def test_the_log_tells_when_a_query_starts_and_runs(loop: ManualLoop, caplog: py
     life.hear(Started(life.query.id))
     life.progress()
     query_id = life.query.id
-    assert caplog.messages == [f"query {query_id} is started: from S into X", f"query {query_id} is running"]
+    assert caplog.messages == [
+        f"query {query_id} is started: from S into X",
+        f"query {query_id} waits for Spark, which is not up yet",
+        f"query {query_id} is running",
+    ]

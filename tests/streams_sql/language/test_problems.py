@@ -152,8 +152,7 @@ def problem_of(text: str) -> SqlProblem:
         ("SELECT a FROM s WHERE NOT EXISTS (SELECT b FROM t)", "SELECT b", NO_VALUE),
         ("SELECT a, (SELECT b FROM t) FROM s", "SELECT b", NO_VALUE),
         ("SELECT a FROM s WHERE a > (WITH x AS (SELECT b FROM t) SELECT b FROM x)", "WITH x", NO_VALUE),
-        ("SELECT a FROM s UNION SELECT b FROM t", "UNION", f"UNION SELECT {NOT_YET}"),
-        ("SELECT a FROM s UNION DISTINCT SELECT b FROM t", "UNION", f"UNION DISTINCT {NOT_YET}"),
+        ("SELECT a FROM s UNION SELECT b FROM t UNION ALL SELECT c FROM u", "ALL", "UNION and UNION ALL are mixed"),
         ("SELECT a FROM s EXCEPT SELECT b FROM t", "EXCEPT", f"EXCEPT SELECT {NOT_YET}"),
         # queries in queries
         (

@@ -45,6 +45,10 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoredTables]:
         ("SELECT N, K FROM T UNION ALL SELECT RANK, NAME FROM C ORDER BY N DESC, K LIMIT 2", [(5, "b"), (3, "a")]),
         ("SELECT COUNT(*) FROM (SELECT K FROM T UNION ALL SELECT K FROM T) X", [8]),
         ("SELECT ROWTIME FROM (SELECT ROWTIME, K FROM T) X WHERE K = 'a'", [1_000]),
+        ("SELECT COLOUR FROM T UNION SELECT NAME FROM C ORDER BY COLOUR", [None, "blue", "green", "red"]),
+        ("SELECT N FROM T UNION DISTINCT SELECT RANK FROM C UNION SELECT RANK FROM C ORDER BY N DESC LIMIT 3", [5, 3, 2]),
+        ("SELECT COUNT(*) FROM (SELECT COLOUR, N FROM T UNION SELECT COLOUR, N FROM T) X", [4]),
+        ("SELECT K FROM (SELECT K FROM T UNION SELECT K FROM T) X UNION ALL SELECT K FROM T ORDER BY K LIMIT 2", ["a", "a"]),
     ],
 )  # fmt: skip
 def test_a_query_gives_its_rows(tables: StoredTables, text: str, expected: list[Any]) -> None:
@@ -56,8 +60,9 @@ def test_a_query_gives_its_rows(tables: StoredTables, text: str, expected: list[
     [
         ("SELECT ROWTIME FROM (SELECT K FROM T) X", "SELECT column 'ROWTIME' cannot be resolved"),
         ("WITH X AS (SELECT Z FROM T) SELECT K FROM T", "SELECT column 'Z' cannot be resolved"),
-        ("SELECT K FROM T UNION ALL SELECT RANK FROM C", "Column K of UNION ALL has several types: STRING, BIGINT"),
+        ("SELECT K FROM T UNION ALL SELECT RANK FROM C", "Column K of UNION has several types: STRING, BIGINT"),
         ("SELECT K FROM T UNION ALL SELECT NAME, RANK FROM C", "the first has 1, query 2 has 2"),
+        ("SELECT K FROM T UNION SELECT K FROM T UNION ALL SELECT K FROM T", "UNION and UNION ALL are mixed"),
         ("SELECT K FROM T X JOIN (SELECT NAME FROM C WHERE C.RANK = X.N) Y ON X.COLOUR = Y.NAME", "'X' stands outside"),
         (
             "SELECT * FROM (SELECT K, COUNT(*) FROM T WINDOW TUMBLING (SIZE 1 HOUR) GROUP BY K) X",
