@@ -134,12 +134,12 @@ class _InnerRows:
 def _derived(written: WrittenRelation, catalogue: CatalogueView, outside: frozenset[str]) -> NamedSource:
     """The rows of a query as those of a source: of a table, unless some of them are records of a stream."""
     assert written.query is not None
-    union = written.query if isinstance(written.query, UnionAll) else None
-    queries = (written.query,) if union is None else union.queries
+    queries = written.query.queries if isinstance(written.query, UnionAll) else (written.query,)
     plans = [_planned(each, catalogue, outside) for each in queries]
-    rows = plans[0].node if union is None else _together(plans, written)
-    if union is not None and union.is_distinct:
-        rows = Distinct(rows)
+    rows = plans[0].node
+    if isinstance(written.query, UnionAll):
+        rows = _together(plans, written)
+        rows = Distinct(rows) if written.query.is_distinct else rows
     first = plans[0].sources[0]
     is_table = all(source.is_table for plan in plans for source in plan.sources)
     source = Source(

@@ -310,6 +310,12 @@ class TypeInference:
         made = tuple((name, self.of(value)) for name, value in expression.fields)
         return typed.MakeStruct(made, Struct(tuple(_field(name, value) for name, value in made)))
 
+    def query(self, expression: written.QueryValue) -> Typed:
+        """What is asked of rows that come to an end has the query's values in its place by now."""
+        raise SqlProblem(
+            "A query stands for a value only in a SELECT without EMIT, which is asked once. Put it into FROM here, and JOIN with its rows."
+        )
+
 
 _RULES: Final[Mapping[type, Callable[[TypeInference, Any], Typed]]] = {
     written.Literal: TypeInference.literal,
@@ -329,6 +335,7 @@ _RULES: Final[Mapping[type, Callable[[TypeInference, Any], Typed]]] = {
     written.MakeArray: TypeInference.array,
     written.MakeMap: TypeInference.map,
     written.MakeStruct: TypeInference.struct,
+    written.QueryValue: TypeInference.query,
 }
 
 

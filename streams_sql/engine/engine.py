@@ -43,6 +43,7 @@ from streams_sql.engine.scanning import Scanning
 from streams_sql.engine.scheduling import WRITE_TIME_WARNING
 from streams_sql.engine.session import PropertyCheck, Session
 from streams_sql.engine.swapping import Swapping
+from streams_sql.engine.value_queries import with_values
 from streams_sql.language.function_statements import DropFunction
 from streams_sql.language.outward_statements import (
     AssertSchema,
@@ -232,11 +233,19 @@ class Engine:
     async def _select(self, query: Query, text: str, session: Session) -> Result:
         """What tables hold is looked up in their views; records of streams and topics are read."""
         parts = self._parts
+        asked, notes = query, tuple[str, ...]()
+        if query.emit is None:
+            query, notes = await with_values(query, lambda inner: self._select(inner, text, session))
         resolved = await parts.resolution.resolved(query, parts.catalogue)
         if query.emit is not None:
             plan = plan_push(resolved.query, resolved, now_ms=_now_ms(), is_local=resolved.reads_records)
             return replace(await parts.pushes.start(plan, session.properties, text), notes=resolved.notes)
-        return parts.pulling.start(text, query) if resolved.is_of_tables else parts.scanning.start(resolved, text)
+        if resolved.is_of_tables:
+            # What stands in the place of a query is another value the next time.
+            result = parts.pulling.start(text, query, is_kept=query is asked)
+        else:
+            result = parts.scanning.start(resolved, text)
+        return replace(result, notes=(*result.notes, *notes)) if notes else result
 
     async def print_topic(self, text: str, properties: Mapping[str, str], variables: Mapping[str, str]) -> PrintedLines:
         """The lines of PRINT."""

@@ -18,6 +18,7 @@ from streams_sql.engine.listing import Listing
 from streams_sql.engine.queries import Queries
 from streams_sql.engine.resolution import Resolution, Resolved
 from streams_sql.engine.scanning import Scanning
+from streams_sql.engine.value_queries import value_queries
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import CreateAsSelect, Explain, InsertSelect, Query, Statement
 from streams_sql.local.topic_pages import look_span
@@ -53,6 +54,12 @@ class Explaining:
         return self._with_lineage(_described(plan, text), plan)
 
     async def _explained_query(self, query: Query, text: str) -> QueryDescribed:
+        for value, _ in value_queries(query):
+            raise SqlProblem(
+                "EXPLAIN tells the plan of one query, and the values of those in its expressions are not known before they are asked. "
+                "Explain each by itself.",
+                value.position,
+            )
         resolved = await self.resolution.resolved(query, self.catalogue)
         plan: PushPlan | PullPlan | BoundedPlan
         if query.emit is not None:

@@ -65,9 +65,10 @@ class Pulling:
         """A query that needs no more analysis than one like it before."""
         return None if _VARIABLE in text else self._current().find(text)
 
-    def start(self, text: str, query: Query) -> Result:
-        """SqlProblem, Busy."""
-        return self.run(self._current().learn(text, plan_pull(query, self._catalogue)), text)
+    def start(self, text: str, query: Query, *, is_kept: bool = True) -> Result:
+        """`is_kept`: the same text is the same query the next time. SqlProblem, Busy."""
+        plan, prepared = plan_pull(query, self._catalogue), self._current()
+        return self.run(prepared.learn(text, plan) if is_kept else prepared.once(plan), text)
 
     def _current(self) -> PreparedPulls:
         """What is remembered was made with the types and functions that there were."""

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 from sqlglot import exp
 
 from streams_sql.functions.declaration import AggregateFunction, Function
-from streams_sql.language.expression_grammar import Plus
+from streams_sql.language.expression_grammar import InnerQuery, Plus
 from streams_sql.language.expressions import (
     Between,
     Binary,
@@ -32,6 +32,7 @@ from streams_sql.language.expressions import (
     MakeArray,
     MakeMap,
     MakeStruct,
+    QueryValue,
     Subscript,
     Unary,
 )
@@ -203,6 +204,9 @@ class Conversion:
         keys, values = self.all(node.args["keys"].expressions), self.all(node.args["values"].expressions)
         return MakeMap(tuple(zip(keys, values, strict=True)), position=self.position(node))
 
+    def _query(self, node: InnerQuery) -> QueryValue:
+        return QueryValue(node.this, bool(node.args.get("is_existence")), position=self.position(node))
+
     def _struct(self, node: exp.Struct) -> MakeStruct:
         fields = tuple((field.this.name, self.expression(field.expression)) for field in node.expressions)
         return MakeStruct(fields, position=self.position(node))
@@ -242,5 +246,6 @@ _CONVERSIONS: Final[dict[type, tuple[_Converter, tuple[str, ...]]]] = {
     exp.Array: (Conversion._array, ("expressions",)),
     exp.Map: (Conversion._map, ("keys", "values")),
     exp.Struct: (Conversion._struct, ("expressions",)),
+    InnerQuery: (Conversion._query, ("this", "is_existence")),
 }
 """What passes: how each node is converted, and which arguments it may have."""

@@ -38,6 +38,12 @@ class WrittenType(exp.Expression):
     """The type of a CAST, as a type name of ours."""
 
 
+class InnerQuery(exp.Expression):
+    """A query that stands for a value, as it was read; with `is_existence` for whether it gives rows."""
+
+    arg_types: ClassVar = {"this": True, "is_existence": False}
+
+
 class ExpressionGrammar(TokenReader):
     TERM: ClassVar = {TokenType.PLUS: exp.Add, TokenType.DASH: exp.Sub}
     FACTOR: ClassVar = {TokenType.STAR: exp.Mul, TokenType.SLASH: exp.Div, TokenType.MOD: exp.Mod}
@@ -69,7 +75,8 @@ class ExpressionGrammar(TokenReader):
         if self.accept("BETWEEN"):
             return self._parse_between(operand)
         if self.accept("IN"):
-            self._refuse_subquery()
+            if self._is_query():
+                return self.expression(exp.In(this=operand, expressions=[self.nested(self._parse_query)]))
             values = self.nested(lambda: self.in_parentheses(self._parse_disjunction))
             return self.expression(exp.In(this=operand, expressions=values))
         if self.accept("LIKE"):
@@ -135,7 +142,7 @@ class ExpressionGrammar(TokenReader):
             return self.nested(self._parse_case)
         if self.word() == "EXISTS" and self.word(ahead=1) == "(":
             self._advance()
-            self._refuse_subquery()
+            return self.nested(lambda: self._parse_query(is_existence=True))
         if self.word() == "CAST":
             return self.nested(lambda: self._parse_cast(strict=True))
         raise self.missing(EXPRESSION)
@@ -196,8 +203,9 @@ class ExpressionGrammar(TokenReader):
 
     def _parse_paren(self) -> exp.Expr:
         """One expression, or the list that GROUP BY and PARTITION BY may have."""
-        self._refuse_subquery()
         token = self._curr
+        if self._is_query():
+            return self._parse_query()
         self.expect("(")
         if self.accept(")"):
             return self.expression(exp.Tuple(), token)
@@ -207,12 +215,20 @@ class ExpressionGrammar(TokenReader):
             return self.expression(exp.Tuple(expressions=expressions), token)
         return self.expression(exp.Paren(this=expressions[0]), token)
 
-    def _refuse_subquery(self) -> None:
-        if self.word(ahead=1) in ("SELECT", "WITH"):
-            self._advance()
-            raise self.problem(
-                "A query cannot stand for a value, nor for a list of them: put it into FROM, and JOIN with its rows."
-            )
+    def _is_query(self) -> bool:
+        return self.word() == "(" and self.word(ahead=1) in ("SELECT", "WITH")
+
+    def _parse_query(self, is_existence: bool = False) -> InnerQuery:
+        """A query in parentheses."""
+        token = self._next or self._curr
+        self.expect("(")
+        query = self.inner_query()
+        self.expect(")")
+        return self.expression(InnerQuery(this=query, is_existence=is_existence), token)
+
+    def inner_query(self) -> object:
+        """For who knows queries to read."""
+        raise self.missing(EXPRESSION)
 
     # -- what has words or brackets of its own ----------------------------------------------------
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from streams_sql.functions.declaration import AggregateFunction, Function
 from streams_sql.language.problem import Position
 from streams_sql.sql_types import SqlType, quoted
+
+if TYPE_CHECKING:
+    from streams_sql.language.statements import Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +166,15 @@ class MakeStruct(_Placed):
     fields: tuple[tuple[str, Expression], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class QueryValue(_Placed):
+    """(SELECT …): the one value that a query gives, or in the place of the values of IN all of them. With `is_existence` (EXISTS …) it
+    stands for whether there is a row at all."""
+
+    query: Query
+    is_existence: bool = False
+
+
 Expression: TypeAlias = (
     Literal
     | ColumnName
@@ -181,6 +193,7 @@ Expression: TypeAlias = (
     | MakeArray
     | MakeMap
     | MakeStruct
+    | QueryValue
 )
 
 TypeName: TypeAlias = SqlType | CustomType

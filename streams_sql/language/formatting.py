@@ -24,6 +24,7 @@ from streams_sql.language.expressions import (
     MakeArray,
     MakeMap,
     MakeStruct,
+    QueryValue,
     Subscript,
     Unary,
 )
@@ -66,6 +67,9 @@ class _Format:
         if column.name in self._names:
             return self._names[column.name]
         return ".".join(format_name(part) for part in (column.source, column.name) if part is not None)
+
+    def query(self, value: QueryValue) -> str:
+        return "EXISTS (SELECT …)" if value.is_existence else "(SELECT …)"
 
     def unary(self, unary: Unary) -> str:
         operand = self.of(unary.operand)
@@ -149,6 +153,7 @@ _FORMS: Final[Mapping[type, _Form]] = {
     MakeArray: _Format.array,
     MakeMap: _Format.map,
     MakeStruct: _Format.struct,
+    QueryValue: _Format.query,
 }
 
 

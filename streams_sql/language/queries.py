@@ -30,11 +30,28 @@ def read_query(reader: Reader) -> Query:
     return _read_query(reader, {})
 
 
+def read_value_query(reader: Reader) -> Query:
+    """One that stands for a value: it knows the names that WITH has given to others around it."""
+    query = _read_query(reader, reader.common)
+    if query.emit is not None:
+        raise reader.problem("EMIT stands at the end of the whole query, not in a part of it.", query.emit_position)
+    return query
+
+
 def _read_query(reader: Reader, known: _Common) -> Query:
+    outer = reader.common
+    try:
+        return _read_whole(reader, known)
+    finally:
+        reader.common = outer
+
+
+def _read_whole(reader: Reader, known: _Common) -> Query:
     common: dict[str, Relation] = {}
     if reader.accept("WITH"):
         _read_common(reader, common, known)
         known = {**known, **common}
+    reader.common = known
     position = reader.position
     query = _read_select(reader, known)
     union = _read_union(reader, known, query)

@@ -12,7 +12,7 @@ from streams_sql.language.conversion import Conversion, MadeFunctions
 from streams_sql.language.dialect import RESERVED
 from streams_sql.language.expression_grammar import ExpressionGrammar
 from streams_sql.language.expressions import Expression, Literal
-from streams_sql.language.statements import SelectAll, SelectColumn, SelectItem
+from streams_sql.language.statements import Query, Relation, SelectAll, SelectColumn, SelectItem
 from streams_sql.sql_types import SqlType
 
 _PRIMARIES: Final = (exp.Column, exp.Dot, exp.Bracket, exp.Anonymous, exp.Paren, exp.Struct, exp.Cast, exp.Case)
@@ -43,6 +43,14 @@ class Reader(ExpressionGrammar):
     ) -> None:
         super().__init__(text, types or {})
         self._conversion = Conversion(self.lines, functions or {})
+        self.common: Mapping[str, Relation] = {}
+        """The queries that WITH has given names to, where reading has come to."""
+
+    def inner_query(self) -> Query:
+        # Queries are read with what is in this module.
+        from streams_sql.language.queries import read_value_query
+
+        return read_value_query(self)
 
     def condition(self) -> Expression:
         """Any expression."""

@@ -81,14 +81,13 @@ class PreparedPulls:
 
     def learn(self, text: str, plan: PullPlan | BoundedPlan) -> ReadyPull:
         """The text was analysed, and is this plan."""
-        if isinstance(plan, BoundedPlan):
-            if len(text) <= TEXT_CHARACTERS_MAX:
-                _remember(self._bounded, text, plan)
-            return ReadyPull(plan, None)
-        if not plan.source.is_table:
-            return ReadyPull(plan, None)
         if len(text) > TEXT_CHARACTERS_MAX:
-            return ReadyPull(plan, TablePull(plan, indexed=self._indexed(plan.source)).bound())
+            return self.once(plan)
+        if isinstance(plan, BoundedPlan):
+            _remember(self._bounded, text, plan)
+            return self.once(plan)
+        if not plan.source.is_table:
+            return self.once(plan)
         parts = cut(text)
         made = self._template(parts, plan)
         exchanged = {index for index, _ in made.slots}
@@ -98,6 +97,12 @@ class PreparedPulls:
         _remember(self._fixed, parts.shape, fixed)
         _remember(self._prepared, _key(parts, fixed), (pull, made))
         return ReadyPull(plan, pull.bound(made.arguments(parts.literals)))
+
+    def once(self, plan: PullPlan | BoundedPlan) -> ReadyPull:
+        """A plan of which nothing is remembered."""
+        if isinstance(plan, BoundedPlan) or not plan.source.is_table:
+            return ReadyPull(plan, None)
+        return ReadyPull(plan, TablePull(plan, indexed=self._indexed(plan.source)).bound())
 
     def _template(self, parts: Cut, plan: PullPlan) -> Template:
         others: list[LiteralValue | None] = [*stand_ins(parts, frozenset(parts.literals))]

@@ -17,7 +17,6 @@ from streams_sql.language.statements import Query, SelectColumn
 
 MESSAGE_CHARACTERS_MAX = 300
 NOT_YET = "is not supported yet."
-NO_VALUE = "A query cannot stand for a value"
 
 
 def problem_of(text: str) -> SqlProblem:
@@ -148,10 +147,12 @@ def problem_of(text: str) -> SqlProblem:
         ("ALTER STREAM s DROP a", "DROP", "Expected ADD."),
         ("ASSERT SCHEMA TIMEOUT 1 SECOND", "TIMEOUT", "ASSERT SCHEMA statements much include a subject name or an id"),
         ("RUN SCRIPT 'a'", "RUN", f"RUN {NOT_YET}"),
-        ("SELECT a FROM s WHERE a IN (SELECT b FROM t)", "SELECT b", NO_VALUE),
-        ("SELECT a FROM s WHERE NOT EXISTS (SELECT b FROM t)", "SELECT b", NO_VALUE),
-        ("SELECT a, (SELECT b FROM t) FROM s", "SELECT b", NO_VALUE),
-        ("SELECT a FROM s WHERE a > (WITH x AS (SELECT b FROM t) SELECT b FROM x)", "WITH x", NO_VALUE),
+        (
+            "SELECT a FROM s WHERE a IN (SELECT b FROM t EMIT CHANGES)",
+            "EMIT",
+            "EMIT stands at the end of the whole query",
+        ),
+        ("SELECT a FROM s WHERE EXISTS (b)", "b", "Expected WITH or SELECT"),
         ("SELECT a FROM s UNION SELECT b FROM t UNION ALL SELECT c FROM u", "ALL", "UNION and UNION ALL are mixed"),
         ("SELECT a FROM s EXCEPT SELECT b FROM t", "EXCEPT", f"EXCEPT SELECT {NOT_YET}"),
         # queries in queries
