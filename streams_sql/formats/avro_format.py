@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from barnabas.kernel.serdes.avro_types import AvroType, parse_types
 from barnabas.kernel.serdes.codecs import Codecs
+from barnabas.kernel.serdes.framing import read_frame
 from barnabas.kernel.serdes.registry_client import RegistryClient, SchemaKey
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
 from barnabas.kernel.serdes.schema_text import AVRO, SchemaText
+from streams_sql.formats.avro_columns import column_reader
 from streams_sql.formats.avro_native import avro_decoding, avro_encoding
 from streams_sql.formats.avro_reading import read_avro_schema
 from streams_sql.formats.avro_rows import plain_reader, plain_writer
@@ -20,6 +22,8 @@ from streams_sql.formats.avro_writing import avro_row_writer, avro_value_writer
 from streams_sql.formats.mismatch import Mismatch
 from streams_sql.formats.registered import (
     NOT_FOUND,
+    PREFIX_BYTES,
+    READERS_KEPT_MAX,
     EncodeRow,
     ReadRow,
     RegisteredFormat,
@@ -27,7 +31,7 @@ from streams_sql.formats.registered import (
     registry_client,
     subject_of,
 )
-from streams_sql.formats.serde import Layout
+from streams_sql.formats.serde import DecodeColumns, Layout
 from streams_sql.formats.wrapping import is_wrapped
 from streams_sql.formats.written import Part, row_reader, value_reader
 
@@ -88,6 +92,53 @@ class AvroFormat(RegisteredFormat):
         schema = self.schema(layout)
         subject = subject_of(layout.topic, is_key=layout.is_key)
         return avro_encoding(layout, client.register(subject, schema) if registers else 0, schema.text)
+
+
+def avro_columns(layout: Layout) -> DecodeColumns | None:
+    """None where a column stands alone, or the registry is not known: the decoder says so."""
+    if layout.registry is None or not layout.columns or not is_wrapped(layout):
+        return None
+    return _ColumnDecoder(layout).columns
+
+
+class _ColumnDecoder:
+    """Reads records of one schema as columns. What cannot be read so is left to the decoder, which says what is wrong."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._client = registry_client(layout.registry, AvroFormat.name)
+        self._codecs = AvroFormat().codecs(self._client, layout)
+        self._readers: dict[bytes, DecodeColumns | None] = {}
+
+    def columns(self, payloads: Sequence[bytes | None]) -> Sequence[Sequence[Any]] | None:
+        if not payloads or not payloads[0]:
+            return None
+        prefix = payloads[0][:PREFIX_BYTES]
+        if prefix not in self._readers:
+            try:
+                reader = self._reader(prefix)
+            except RegistryClientError:
+                # It may come back: the decoder asks again, and tells of it.
+                return None
+            if len(self._readers) >= READERS_KEPT_MAX:
+                self._readers.clear()
+            self._readers[prefix] = reader
+        read = self._readers[prefix]
+        return None if read is None else read(payloads)
+
+    def _reader(self, prefix: bytes) -> DecodeColumns | None:
+        frame = read_frame(prefix)
+        if frame is None or not isinstance(frame.key, int):
+            return None
+        schema = self._client.schema(frame.key)
+        if schema.type != AVRO:
+            return None
+        try:
+            part = AvroFormat().part(schema, self._codecs, frame.key, self._layout)
+            kind = _kind(schema, self._codecs)
+            return None if part is None else column_reader(kind, part, self._layout.columns, prefix)
+        except Mismatch:
+            return None
 
 
 def _kind(schema: SchemaText, codecs: Codecs) -> AvroType:

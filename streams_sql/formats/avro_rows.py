@@ -8,7 +8,7 @@ which then says what is wrong.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from barnabas.kernel.serdes.avro_decoding import long_at
@@ -30,7 +30,7 @@ FIELDS_MAX: Final = 200
 NUMBERS_KEPT: Final = 8_192
 """Whole numbers from 0 that are written out once: they are the most frequent, and lengths of texts are among them."""
 
-_NULL: Final = "null"
+NULL: Final = "null"
 _WRITTEN: Final = tuple(write_long(number) for number in range(NUMBERS_KEPT))
 _NAMES: Final[Mapping[str, Any]] = {
     "long_at": long_at,
@@ -83,7 +83,7 @@ _WRITABLE: Final[Mapping[str, frozenset[SqlType]]] = {
 
 def plain_reader(kind: AvroType, part: Part, columns: Sequence[Column]) -> ReadPlain | None:
     """None where a field is not plain, or a column is of another type than its field."""
-    fields = _plain_fields(kind, _READING)
+    fields = plain_fields(kind, _READING)
     wanted = same_fields(part, columns)
     if fields is None or wanted is None:
         return None
@@ -99,7 +99,7 @@ def plain_reader(kind: AvroType, part: Part, columns: Sequence[Column]) -> ReadP
 
 def plain_writer(kind: AvroType, columns: Sequence[Column]) -> WritePlain | None:
     """None where a field is not plain, is not a column, or is one of another type."""
-    fields = _plain_fields(kind, _WRITING)
+    fields = plain_fields(kind, _WRITING)
     places = {column.name: place for place, column in enumerate(columns)}
     if fields is None or len(fields) != len(columns) or any(field.name not in places for field, _ in fields):
         return None
@@ -114,7 +114,7 @@ def plain_writer(kind: AvroType, columns: Sequence[Column]) -> WritePlain | None
     return write
 
 
-def _plain_fields(kind: AvroType, known: Mapping[str, str]) -> list[tuple[RecordField, tuple[str, ...]]] | None:
+def plain_fields(kind: AvroType, known: Collection[str]) -> list[tuple[RecordField, tuple[str, ...]]] | None:
     """The fields of a record, each with its branches, of which one may be null; None where one is not plain."""
     if not isinstance(kind, RecordType) or not 0 < len(kind.fields) <= FIELDS_MAX:
         return None
@@ -123,8 +123,8 @@ def _plain_fields(kind: AvroType, known: Mapping[str, str]) -> list[tuple[Record
         given = field.type.branches if isinstance(field.type, UnionType) else (field.type,)
         names = tuple(branch.name for branch in given if isinstance(branch, PrimitiveType))
         is_plain = len(names) == len(given) and sum(name in known for name in names) == 1
-        if not is_plain or sorted({*names, _NULL}) != sorted(
-            names if isinstance(field.type, UnionType) else (*names, _NULL)
+        if not is_plain or sorted({*names, NULL}) != sorted(
+            names if isinstance(field.type, UnionType) else (*names, NULL)
         ):
             return None
         found.append((field, names))
@@ -132,7 +132,7 @@ def _plain_fields(kind: AvroType, known: Mapping[str, str]) -> list[tuple[Record
 
 
 def _value_kind(branches: Sequence[str]) -> str:
-    (kind,) = [name for name in branches if name != _NULL]
+    (kind,) = [name for name in branches if name != NULL]
     return kind
 
 
@@ -142,7 +142,7 @@ def _reading(to: str, field: RecordField, branches: Sequence[str]) -> str:
         return value
     cases = [
         f"{'elif' if number else 'if'} branch == {2 * number}:\n"
-        + _indented(f"{to} = None\n" if name == _NULL else value)
+        + _indented(f"{to} = None\n" if name == NULL else value)
         for number, name in enumerate(branches)
     ]
     # The numbers of branches are written with a sign.
@@ -153,7 +153,7 @@ def _writing(value: str, branches: Sequence[str]) -> str:
     written = _WRITING[_value_kind(branches)].replace("FROM", "value")
     if len(branches) == 1:
         return f"value = {value}\n{written}"
-    null, other = branches.index(_NULL), branches.index(_value_kind(branches))
+    null, other = branches.index(NULL), branches.index(_value_kind(branches))
     return (
         f"value = {value}\nif value is None:\n    out.append({2 * null})\nelse:\n    out.append({2 * other})\n"
         + _indented(written)

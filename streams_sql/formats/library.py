@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Final
 
-from streams_sql.formats.avro_format import AvroFormat
+from streams_sql.formats.avro_format import AvroFormat, avro_columns
 from streams_sql.formats.delimited_format import DelimitedFormat
 from streams_sql.formats.json_columns import json_columns
 from streams_sql.formats.json_format import JsonFormat
@@ -30,6 +30,7 @@ _ALL: Final[tuple[Format, ...]] = (
     PlainProtobufFormat(),
 )
 _COLUMN_DECODERS: Final[Mapping[str, Callable[[Layout], DecodeColumns | None]]] = {
+    "AVRO": avro_columns,
     "JSON": json_columns,
     "KAFKA": kafka_columns,
 }

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from barnabas.kernel.serdes.avro import AvroCodec
 from barnabas.kernel.serdes.avro_types import parse_types
 from barnabas.kernel.serdes.serdes_error import SerdesError
+from streams_sql.formats.avro_columns import column_reader
 from streams_sql.formats.avro_reading import read_avro_schema
 from streams_sql.formats.avro_rows import plain_reader, plain_writer
 from streams_sql.formats.avro_writing import avro_row_writer
@@ -84,6 +85,79 @@ def test_what_is_broken_is_never_taken_for_a_record(
         found = None
     if found is not None:
         assert repr(found) == repr(row_reader(part, columns)(codec.decode(broken)))
+
+
+PREFIX = b"\0\0\0\0\7"
+
+
+@st.composite
+def many_records(draw: st.DrawFn) -> tuple[str, list[Column], list[tuple[Any, ...]]]:
+    """A schema, its columns, and rows of them."""
+    schema, columns, row = draw(records())
+    kinds = {field["name"]: field["type"] for field in json.loads(schema)["fields"]}
+    rows = [row]
+    for _ in range(draw(st.integers(0, 4))):
+        values = []
+        for column in columns:
+            form = kinds[column.name]
+            (name,) = [kind for kind, (type_, _) in KINDS.items() if type_ == column.type]
+            values.append(draw(st.none() | KINDS[name][1] if isinstance(form, list) else KINDS[name][1]))
+        rows.append(tuple(values))
+    return schema, columns, rows
+
+
+@given(many_records(), st.data())
+def test_columns_are_those_of_the_records_one_by_one(
+    given: tuple[str, list[Column], list[tuple[Any, ...]]], data: st.DataObject
+) -> None:
+    schema, columns, rows = given
+    kind, part, codec = parse_types(schema), read_avro_schema(schema), AvroCodec(schema)
+    assert part is not None
+    decode = column_reader(kind, part, columns, PREFIX)
+    assert decode is not None
+    payloads = [PREFIX + codec.encode(avro_row_writer(schema, (), columns)(row)) for row in rows]
+    found = decode(payloads)
+    if found is not None:
+        assert repr(list(zip(*found, strict=True))) == repr(rows)
+    else:
+        assert any(isinstance(value, int) and abs(value) >= 2**62 for row in rows for value in row)
+    place = data.draw(st.integers(0, len(rows) - 1))
+    payload = payloads[place]
+    broken = data.draw(
+        st.one_of(
+            st.integers(0, len(payload)).map(lambda end: payload[:end]),
+            st.binary(min_size=1, max_size=3).map(lambda more: payload + more),
+            st.binary(max_size=len(payload)).map(lambda body: PREFIX + body),
+            st.integers(5, len(payload) - 1).flatmap(
+                lambda at: st.integers(0, 255).map(lambda byte: payload[:at] + bytes((byte,)) + payload[at + 1 :])
+            ),
+            st.just(PREFIX[:-1] + b"\1" + payload[5:]),
+            st.none(),
+        )
+    )
+    found = decode([*payloads[:place], broken, *payloads[place + 1 :]])
+    if found is not None:
+        read = row_reader(part, columns)
+        assert broken is not None
+        assert broken.startswith(PREFIX)
+        expected = read(codec.decode(broken[len(PREFIX) :]))
+        assert repr(list(zip(*found, strict=True))) == repr([*rows[:place], expected, *rows[place + 1 :]])
+
+
+def test_texts_that_are_not_ascii_and_fields_that_no_column_asks_for() -> None:
+    fields = [{"name": "a", "type": "string"}, {"name": "b", "type": "float"}, {"name": "c", "type": ["null", "long"]}]
+    schema = json.dumps({"type": "record", "name": "R", "fields": fields})
+    part = read_avro_schema(schema)
+    assert part is not None
+    columns = [Column("C", BIGINT), Column("MISSING", STRING), Column("A", STRING)]
+    decode = column_reader(parse_types(schema), part, columns, PREFIX)
+    assert decode is not None
+    encode = AvroCodec(schema).encode
+    payloads = [
+        PREFIX + encode({"a": "é", "b": 0.5, "c": None}),
+        PREFIX + encode({"a": "", "b": 1.0, "c": {"long": 7}}),
+    ]
+    assert decode(payloads) == [[None, 7], (None, None), ["é", ""]]
 
 
 def test_floats_that_are_not_finite_are_read() -> None:
