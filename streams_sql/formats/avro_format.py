@@ -24,7 +24,7 @@ from streams_sql.formats.registered import (
     NOT_FOUND,
     PREFIX_BYTES,
     READERS_KEPT_MAX,
-    EncodeRow,
+    EncodeRows,
     ReadRow,
     RegisteredFormat,
     WriteRow,
@@ -68,10 +68,8 @@ class AvroFormat(RegisteredFormat):
         write = avro_value_writer(schema.text, referenced, layout.columns[0].type)
         return lambda row: write(row[0])
 
-    def row_encoder(self, schema: SchemaText, codecs: Codecs, key: SchemaKey, layout: Layout) -> EncodeRow:
-        carefully = super().row_encoder(schema, codecs, key, layout)
-        plain = plain_writer(_kind(schema, codecs), layout.columns) if is_wrapped(layout) else None
-        return _first_plainly(plain, carefully)
+    def rows_encoder(self, schema: SchemaText, codecs: Codecs, layout: Layout, prefix: bytes) -> EncodeRows | None:
+        return plain_writer(_kind(schema, codecs), layout.columns, prefix) if is_wrapped(layout) else None
 
     def spark_decoding(self, layout: Layout, schema_ids: frozenset[int] = frozenset()) -> str | None:
         client = registry_client(layout.registry, self.name)

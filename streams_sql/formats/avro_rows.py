@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 from barnabas.kernel.serdes.avro_decoding import long_at
 from barnabas.kernel.serdes.avro_encoding import write_long
 from barnabas.kernel.serdes.avro_types import AvroType, PrimitiveType, RecordField, RecordType, UnionType
+from barnabas.wire.varint import uvarint
 from streams_sql.formats.serde import Values
 from streams_sql.formats.written import Part, same_fields
 from streams_sql.sources import Column
@@ -22,8 +23,8 @@ from streams_sql.sql_types import BIGINT, BOOLEAN, DATE, DOUBLE, INTEGER, STRING
 ReadPlain: TypeAlias = Callable[[bytes], Values | None]
 """None, or any error: the codec must look at it."""
 
-WritePlain: TypeAlias = Callable[[Values], bytes]
-"""Any error where a value does not fit: the codec says why."""
+WritePlain: TypeAlias = Callable[[Sequence[Values | None]], list[bytes | None]]
+"""Any error where a value does not fit, or a row is None: the codec says why."""
 
 FIELDS_MAX: Final = 200
 """Longer functions would be slow to make."""
@@ -31,14 +32,26 @@ NUMBERS_KEPT: Final = 8_192
 """Whole numbers from 0 that are written out once: they are the most frequent, and lengths of texts are among them."""
 
 NULL: Final = "null"
+_KEPT_BITS: Final = NUMBERS_KEPT.bit_length() - 1
 _WRITTEN: Final = tuple(write_long(number) for number in range(NUMBERS_KEPT))
+# The lowest bits of longer numbers, and what stands behind them.
+_LOW: Final = tuple(bytes(((low & 0x3F) << 1 | 0x80, low >> 6 | 0x80)) for low in range(NUMBERS_KEPT))
+_HIGH: Final = tuple(uvarint(high) for high in range(NUMBERS_KEPT))
+
+
+def _long_bytes(number: int) -> bytes:
+    if 0 <= number < NUMBERS_KEPT * NUMBERS_KEPT:
+        return _LOW[number % NUMBERS_KEPT] + _HIGH[number >> _KEPT_BITS]
+    return write_long(number)
+
+
 _NAMES: Final[Mapping[str, Any]] = {
     "long_at": long_at,
     "float_at": struct.Struct("<f").unpack_from,
     "double_at": struct.Struct("<d").unpack_from,
     "float_bytes": struct.Struct("<f").pack,
     "double_bytes": struct.Struct("<d").pack,
-    "long_bytes": write_long,
+    "long_bytes": _long_bytes,
     "written": _WRITTEN,
     "KEPT": NUMBERS_KEPT,
 }
@@ -97,20 +110,21 @@ def plain_reader(kind: AvroType, part: Part, columns: Sequence[Column]) -> ReadP
     return read
 
 
-def plain_writer(kind: AvroType, columns: Sequence[Column]) -> WritePlain | None:
-    """None where a field is not plain, is not a column, or is one of another type."""
+def plain_writer(kind: AvroType, columns: Sequence[Column], prefix: bytes) -> WritePlain | None:
+    """What writes rows, the prefix before each. None where a field is not plain, is not a column, or is one of another type."""
     fields = plain_fields(kind, _WRITING)
     places = {column.name: place for place, column in enumerate(columns)}
     if fields is None or len(fields) != len(columns) or any(field.name not in places for field, _ in fields):
         return None
-    lines = ["out = bytearray()\n"]
+    lines = ["out = bytearray(prefix)\n"]
     for field, branches in fields:
         place = places[field.name]
         if columns[place].type not in _WRITABLE.get(_value_kind(branches), frozenset()):
             return None
         lines.append(_writing(f"row[{place}]", branches))
-    lines.append("return bytes(out)\n")
-    write: WritePlain = _function("write", "row", "".join(lines))
+    lines.append("add(bytes(out))\n")
+    body = f"made = []\nadd = made.append\nfor row in rows:\n{_indented(''.join(lines))}return made\n"
+    write: WritePlain = _function("write", "rows", body, prefix=prefix)
     return write
 
 
@@ -164,7 +178,7 @@ def _indented(lines: str) -> str:
     return "".join(f"    {line}" for line in lines.splitlines(keepends=True))
 
 
-def _function(name: str, argument: str, body: str) -> Any:
-    names = dict(_NAMES)
+def _function(name: str, argument: str, body: str, **constants: Any) -> Any:
+    names = {**_NAMES, **constants}
     exec(f"def {name}({argument}):\n{_indented(body)}", names)  # noqa: S102 - the text holds nothing of the schema but numbers
     return names[name]

@@ -22,6 +22,7 @@ from streams_sql.formats.written import row_reader
 from streams_sql.sources import Column
 from streams_sql.sql_types import BIGINT, BOOLEAN, DOUBLE, INTEGER, STRING, TIMESTAMP, SqlType
 
+PREFIX = b"\0\0\0\0\7"
 INTS = st.integers(-(2**31), 2**31 - 1)
 LONGS = st.integers(-(2**63), 2**63 - 1)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
@@ -54,12 +55,21 @@ def test_records_are_written_and_read_as_the_codec_does_it(given: tuple[str, lis
     schema, columns, row = given
     kind, part, codec = parse_types(schema), read_avro_schema(schema), AvroCodec(schema)
     assert part is not None
-    write, read = plain_writer(kind, columns), plain_reader(kind, part, columns)
+    write, read = plain_writer(kind, columns, b""), plain_reader(kind, part, columns)
     assert write is not None
     assert read is not None
     body = codec.encode(avro_row_writer(schema, (), columns)(row))
-    assert write(row) == body
+    assert write([row, row]) == [body, body]
     assert read(body) == row_reader(part, columns)(codec.decode(body)) == row
+
+
+def test_numbers_of_all_lengths_are_written_as_the_codec_does_it() -> None:
+    schema = json.dumps({"type": "record", "name": "R", "fields": [{"name": "F", "type": "long"}]})
+    write, codec = plain_writer(parse_types(schema), [Column("F", BIGINT)], PREFIX), AvroCodec(schema)
+    assert write is not None
+    bounds = [2**bits + more for bits in range(63) for more in (-1, 0, 1)]
+    numbers = [*bounds, *(-bound for bound in bounds)]
+    assert write([(number,) for number in numbers]) == [PREFIX + codec.encode({"F": number}) for number in numbers]
 
 
 @given(records(), st.data())
@@ -85,9 +95,6 @@ def test_what_is_broken_is_never_taken_for_a_record(
         found = None
     if found is not None:
         assert repr(found) == repr(row_reader(part, columns)(codec.decode(broken)))
-
-
-PREFIX = b"\0\0\0\0\7"
 
 
 @st.composite
@@ -216,20 +223,20 @@ def test_what_is_not_plain_is_left_to_the_codec(form: Any, type_: SqlType) -> No
 )
 def test_what_may_not_fit_is_written_by_the_codec(form: Any, type_: SqlType) -> None:
     schema = json.dumps({"type": "record", "name": "R", "fields": [{"name": "F", "type": form}]})
-    assert plain_writer(parse_types(schema), [Column("F", type_)]) is None
+    assert plain_writer(parse_types(schema), [Column("F", type_)], b"") is None
 
 
 def test_a_field_that_no_column_fills_is_left_to_the_codec() -> None:
     fields = [{"name": "F", "type": "int"}, {"name": "G", "type": "int", "default": 1}]
     schema = json.dumps({"type": "record", "name": "R", "fields": fields})
-    assert plain_writer(parse_types(schema), [Column("F", INTEGER)]) is None
+    assert plain_writer(parse_types(schema), [Column("F", INTEGER)], b"") is None
 
 
 def test_null_where_none_may_be_is_an_error() -> None:
     schema = json.dumps({"type": "record", "name": "R", "fields": [{"name": "F", "type": "string"}]})
-    write = plain_writer(parse_types(schema), [Column("F", STRING)])
+    write = plain_writer(parse_types(schema), [Column("F", STRING)], b"")
     assert write is not None
     with pytest.raises(AttributeError):
-        write((None,))
+        write([(None,)])
     with pytest.raises(SerdesError):
         AvroCodec(schema).encode({"F": None})
