@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from operator import itemgetter
+from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import Any, TypeAlias
 
 from streams_sql.formats.serde import Encode
@@ -16,7 +16,7 @@ Messages: TypeAlias = tuple[Sequence[bytes | None], Sequence[bytes | None], Sequ
 
 
 class RowEncoding:
-    """`columns` are those of the rows. `topic` is where a row that cannot be written is told to come from."""
+    """Column by column. `columns` are those of the rows; `topic` is where a row that cannot be written is told to come from."""
 
     def __init__(
         self, sink: Source, columns: tuple[str, ...], encode_key: Encode, encode_value: Encode, topic: str
@@ -24,13 +24,13 @@ class RowEncoding:
         schema = sink.schema
         self._topic = topic
         self._window = sink.key_window
-        self._pick_key = _picker(columns, [column.name for column in schema.key])
-        self._pick_value = _picker(columns, [column.name for column in schema.value])
-        self._pick_time = itemgetter(columns.index(ROWTIME))
-        self._pick_bounds = None if self._window is None else _picker(columns, [WINDOWSTART, WINDOWEND])
+        self._key = [columns.index(column.name) for column in schema.key]
+        self._value = [columns.index(column.name) for column in schema.value]
+        self._time = columns.index(ROWTIME)
+        bounds = (WINDOWSTART, WINDOWEND) if self._window is not None else ()
+        self._bounds = [columns.index(name) for name in bounds]
         self._encode_key = encode_key
         self._encode_value = encode_value
-        self._no_key = (None,) * len(schema.key)
 
     def messages(self, rows: list[Row], on_problem: OnProblem) -> Messages:
         """Rows that cannot be written are handed to `on_problem`, and left out."""
@@ -52,26 +52,30 @@ class RowEncoding:
         return keys, values, timestamps
 
     def _encoded(self, rows: list[Row]) -> Messages:
-        pick_value, no_key = self._pick_value, self._no_key
-        keys: Sequence[bytes | None] = [None] * len(rows)
-        if no_key:
-            picked = map(self._pick_key, rows)
-            keys = self._encode_key([None if key == no_key else key for key in picked])
-        if self._pick_bounds is not None and self._window is not None:
-            bounds = map(self._pick_bounds, rows)
-            keys = [
-                key if key is None else key + window_suffix(self._window, *bound)
-                for key, bound in zip(keys, bounds, strict=True)
-            ]
-        values = self._encode_value([None if row[-1][0] else pick_value(row) for row in rows])
-        return keys, values, list(map(self._pick_time, rows))
+        if not rows:
+            return (), (), ()
+        columns = list(zip(*rows, strict=True))
+        return self._keys(columns), self._values(columns), columns[self._time]
+
+    def _keys(self, columns: Sequence[Sequence[Any]]) -> Sequence[bytes | None]:
+        if not self._key:
+            return [None] * len(columns[-1])
+        no_key = (None,) * len(self._key)
+        keys = self._encode_key([None if key == no_key else key for key in _parts(columns, self._key)])
+        if self._window is None:
+            return keys
+        window, bounds = self._window, _parts(columns, self._bounds)
+        return [
+            key if key is None else key + window_suffix(window, *bound) for key, bound in zip(keys, bounds, strict=True)
+        ]
+
+    def _values(self, columns: Sequence[Sequence[Any]]) -> Sequence[bytes | None]:
+        values: list[Row | None] = list(_parts(columns, self._value))
+        for place in [place for place, origin in enumerate(columns[-1]) if origin[0]]:
+            values[place] = None
+        return self._encode_value(values)
 
 
-def _picker(columns: Sequence[str], wanted: Sequence[str]) -> Any:
-    places = [columns.index(name) for name in wanted]
-    match places:
-        case []:
-            return lambda row: ()
-        case [only]:
-            return lambda row: (row[only],)
-    return itemgetter(*places)
+def _parts(columns: Sequence[Sequence[Any]], places: Sequence[int]) -> Iterable[Row]:
+    """Of each row what is at these places."""
+    return zip(*[columns[place] for place in places], strict=True) if places else repeat((), len(columns[-1]))

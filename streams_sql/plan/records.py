@@ -125,7 +125,7 @@ class RecordReader:
         if keys.columns is None or values.columns is None or self._record_columns:
             rows = self._sound_rows(zip(keys.rows, values.rows, bounds, headers, strict=True), records)
         else:
-            others = [column for part in (bounds, headers) for column in zip(*part, strict=True)]
+            others = [column for part in (bounds, headers) if part[0] for column in zip(*part, strict=True)]
             fields = [*keys.columns, *values.columns, *others, records.timestamps, records.partitions, records.offsets]
             whole = ColumnBatch([fields[place] for place in self._places], records.partitions, records.offsets)
             if self._timestamp is None:
