@@ -31,6 +31,7 @@ from streams_sql.engine.query_settings import (
     FAILS_ON_BAD_RECORD,
     REAL_TIME,
     SPARK_PREFIX,
+    STATE_ROWS,
     STREAMS_PREFIX,
     TRIGGER,
     QuerySettings,
@@ -171,6 +172,7 @@ class EngineSettings:
             FAILS_ON_BAD_RECORD: str(settings.boolean(FAILS_ON_BAD_RECORD)).lower(),
             REAL_TIME: str(settings.boolean(REAL_TIME)).lower(),
             BATCH_RECORDS: str(settings.integer(BATCH_RECORDS)),
+            STATE_ROWS: str(settings.integer(STATE_ROWS)),
         }
         return QuerySettings(self._checkpoint_uri(), settings.integer(TRIGGER), {**own, **streams})
 

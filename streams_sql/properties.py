@@ -15,6 +15,7 @@ from streams_sql.engine.query_settings import (
     OFFSET_RESET,
     REAL_TIME,
     SPARK_PREFIX,
+    STATE_ROWS,
     TRIGGER,
     plain_name,
 )
@@ -28,6 +29,7 @@ _OF_STATEMENTS: Final = frozenset(
     {
         FAILS_ON_BAD_RECORD,
         BATCH_RECORDS,
+        STATE_ROWS,
         TRIGGER,
         REAL_TIME,
         KEY_FORMAT,

@@ -190,6 +190,16 @@ _QUERIES = (
         minimum=1,
     ),
     Setting(
+        "sql.state.memory.max.rows",
+        Kind.INT,
+        1_000_000,
+        "Rows, groups and values that an operator which Spark has none for keeps in memory, in each shard; about 0.5 KB each. Those used "
+        "longest ago lie in a file below spark.local.dir, and are read again when they are needed. It is looked at whenever as many rows "
+        "have come as there are.",
+        "rows",
+        minimum=1,
+    ),
+    Setting(
         "sql.trigger.real.time",
         Kind.BOOLEAN,
         False,

@@ -10,7 +10,14 @@ from typing import Final
 from streams_sql.engine.catalogue import PersistentQuery
 from streams_sql.engine.command import LOWERING
 from streams_sql.language.problem import SqlProblem
-from streams_sql.spark.messages import BATCH_RECORDS_MAX, REAL_TIME_INTERVAL_MS, Guarantee, StartQuery, Trigger
+from streams_sql.spark.messages import (
+    BATCH_RECORDS_MAX,
+    REAL_TIME_INTERVAL_MS,
+    STATE_ROWS_MAX,
+    Guarantee,
+    StartQuery,
+    Trigger,
+)
 
 STREAMS_PREFIX: Final = "ksql.streams."
 SPARK_PREFIX: Final = "spark."
@@ -20,6 +27,7 @@ FAILS_ON_BAD_RECORD: Final = "ksql.fail.on.deserialization.error"
 TRIGGER: Final = "sql.trigger.interval.ms"
 REAL_TIME: Final = "sql.trigger.real.time"
 BATCH_RECORDS: Final = "sql.batch.max.records"
+STATE_ROWS: Final = "sql.state.memory.max.rows"
 
 _ODD: Final = re.compile(r"[^A-Za-z0-9_]")
 _EXACTLY_ONCE: Final = ("exactly_once", "exactly_once_beta", "exactly_once_v2")
@@ -52,7 +60,8 @@ class QuerySettings:
             options={name: text for name, text in found.items() if name.startswith(SPARK_PREFIX)},
             slots=query.slots,
             is_rebuilt=query.lowering != LOWERING,
-            batch_records_max=batch_records_max(found),
+            batch_records_max=number_above_0(found, BATCH_RECORDS, BATCH_RECORDS_MAX, "records"),
+            state_rows_max=number_above_0(found, STATE_ROWS, STATE_ROWS_MAX, "rows"),
         )
 
     def overridden(self, properties: Mapping[str, str]) -> Mapping[str, str]:
@@ -92,10 +101,10 @@ def guarantee(properties: Mapping[str, str]) -> Guarantee:
     return Guarantee.EXACTLY_ONCE if is_exact else Guarantee.AT_LEAST_ONCE
 
 
-def batch_records_max(properties: Mapping[str, str]) -> int:
-    text = properties.get(BATCH_RECORDS, str(BATCH_RECORDS_MAX))
+def number_above_0(properties: Mapping[str, str], name: str, default: int, unit: str) -> int:
+    text = properties.get(name, str(default))
     if not text.isdecimal() or not int(text):
-        raise SqlProblem(f"{BATCH_RECORDS}={text} is no number of records above 0.")
+        raise SqlProblem(f"{name}={text} is no number of {unit} above 0.")
     return int(text)
 
 

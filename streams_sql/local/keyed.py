@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, MutableMapping
 from heapq import heappop, heappush
 from itertools import count
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from streams_sql.local.limits import COUNT_INTERVAL_MIN, STATE_ENTRIES_MAX, StateTooLarge, weight
 from streams_sql.processors.processor import (
@@ -26,17 +28,41 @@ class Part(NamedTuple):
 
     now: int
     sides: list[int]
-    states: dict[Any, Any]
+    states: MutableMapping[Any, Any]
+
+
+class Spilled(MutableMapping[Any, Any]):
+    """States of which some are in memory, and the others elsewhere. One may be changed by who has got it until another one is asked for."""
+
+    @abstractmethod
+    def limit(self, keys_max: int) -> None:
+        """So many stay in memory from now on."""
+
+    @abstractmethod
+    def in_memory(self) -> Iterator[Any]:
+        """The states that are."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+
+Spill: TypeAlias = Callable[[dict[Any, Any], int], Spilled]
+"""Takes states over, of which so many keys stay in memory."""
 
 
 class Keyed:
-    """One processor with the states of all its keys. A host that keeps these elsewhere, too, asks after each turn what has changed."""
+    """One processor with the states of all its keys. A host that keeps these elsewhere, too, asks after each turn what has changed. With
+    `spill`, that is where states go of which there are more than `entries_max`; without it, it is an error."""
 
-    def __init__(self, processor: Processor, entries_max: int = STATE_ENTRIES_MAX) -> None:
+    def __init__(
+        self, processor: Processor, entries_max: int = STATE_ENTRIES_MAX, spill: Spill | None = None
+    ) -> None:
         self._processor = processor
         self._keyless = processor if isinstance(processor, KeylessProcessor) else None
         self._reading = processor if isinstance(processor, ReadingProcessor) else None
-        self._states: dict[Any, Any] = {}
+        self._states: MutableMapping[Any, Any] = {}
+        self._spilled: Spilled | None = None
+        self._spill = spill
         self._clock = Clock(len(processor.keys))
         self._entries_max = entries_max
         self._uncounted = 0
@@ -47,15 +73,23 @@ class Keyed:
     def key_of(self, side: int) -> KeyOf:
         return self._processor.keys[side]
 
+    def watch(self) -> None:
+        """From now on, remember what changes."""
+        self._touched = set()
+
     def changed(self) -> Part:
-        """What may have changed since the last time; the first time, all that there is."""
-        touched = self._states if self._touched is None else self._touched
-        part = Part(self._clock.now, self._clock.sides[:], {key: self._states.get(key) for key in touched})
+        """What may have changed since the last time, or since it is watched."""
+        assert self._touched is not None
+        part = Part(self._clock.now, self._clock.sides[:], {key: self._states.get(key) for key in self._touched})
         self._touched = set()
         return part
 
     def whole(self) -> Part:
         return Part(self._clock.now, self._clock.sides[:], self._states)
+
+    def close(self) -> None:
+        if self._spilled is not None:
+            self._spilled.close()
 
     def restore(self, part: Part) -> None:
         """Know what was known once; parts come in the order in which they were made."""
@@ -65,6 +99,7 @@ class Keyed:
                 self._states.pop(key, None)
             else:
                 self._states[key] = state
+        self._watch_size(len(part.states))
 
     def push(self, side: int, rows: list[Any]) -> list[Any]:
         """What comes of rows of one input."""
@@ -97,16 +132,30 @@ class Keyed:
         self._uncounted += taken
         if self._uncounted >= max(COUNT_INTERVAL_MIN, self.entries):
             self._uncounted = 0
-            self.entries = sum(map(weight, self._states.values()))
-            if self.entries > self._entries_max:
-                raise StateTooLarge
+            states = self._states.values() if self._spilled is None else self._spilled.in_memory()
+            weights = list(map(weight, states))
+            self.entries = sum(weights)
+            if self._spilled is not None or self.entries > self._entries_max:
+                self._limit(len(weights) or 1)
+
+    def _limit(self, keys: int) -> None:
+        """See that no more is in memory than may be, of which so many keys are there now."""
+        if self._spill is None:
+            raise StateTooLarge
+        keys_max = self._entries_max * keys // max(self.entries, 1)
+        if self._spilled is None:
+            self._states = self._spilled = self._spill(dict(self._states), keys_max)
+        else:
+            self._spilled.limit(keys_max)
 
 
 class TimedKeyed(Keyed):
     """One whose processor waits for stream time. What is due is told before the row that moves the time on is taken."""
 
-    def __init__(self, processor: TimedProcessor, entries_max: int = STATE_ENTRIES_MAX) -> None:
-        super().__init__(processor, entries_max)
+    def __init__(
+        self, processor: TimedProcessor, entries_max: int = STATE_ENTRIES_MAX, spill: Spill | None = None
+    ) -> None:
+        super().__init__(processor, entries_max, spill)
         self._timed = processor
         self._timers: list[tuple[int, int, Any]] = []
         self._numbers = count()

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from streams_sql.evaluation.compiler import OnError
 from streams_sql.language.statements import WindowKind
-from streams_sql.local.keyed import Keyed, TimedKeyed
+from streams_sql.local.keyed import Keyed, Spill, TimedKeyed
 from streams_sql.local.limits import STATE_ENTRIES_MAX
 from streams_sql.plan.nodes import (
     Aggregate,
@@ -65,11 +65,13 @@ class Leaf:
 
 
 class Pipeline:
-    """The operators of one plan, with their states. Used by one thread at a time. `keyed` are those that have state, in an order that is the
+    """The operators of one plan, with their states: of each, `entries_max` rows and values are in memory. Used by one thread at a time. `keyed` are those that have state, in an order that is the
     same for the same plan; `has_one_key`: all of them know a row by the same key, so that rows of different keys never meet."""
 
-    def __init__(self, node: Node, on_error: OnError, entries_max: int = STATE_ENTRIES_MAX) -> None:
-        building = _Building(on_error, entries_max)
+    def __init__(
+        self, node: Node, on_error: OnError, entries_max: int = STATE_ENTRIES_MAX, spill: Spill | None = None
+    ) -> None:
+        building = _Building(on_error, entries_max, spill)
         self.leaves = building.leaves(node, with_old=False)
         self.keyed = building.keyed
         self._places = building.places
@@ -103,9 +105,10 @@ class Pipeline:
 class _Building:
     """`with_old`: who takes the rows of a table asks for changes, that is, for what was there before as well."""
 
-    def __init__(self, on_error: OnError, entries_max: int) -> None:
+    def __init__(self, on_error: OnError, entries_max: int, spill: Spill | None) -> None:
         self._on_error = on_error
         self._entries_max = entries_max
+        self._spill = spill
         self.keyed: list[Keyed] = []
         self.places: list[tuple[Keyed, Leaf, int]] = []
         """One of the leaves whose rows go through each of them, and at which of its steps."""
@@ -214,9 +217,9 @@ class _Building:
     def _keyed(self, processor: Processor, is_known: bool = False) -> Keyed:
         keyed: Keyed
         if isinstance(processor, TimedProcessor):
-            keyed = TimedKeyed(processor, self._entries_max)
+            keyed = TimedKeyed(processor, self._entries_max, self._spill)
         else:
-            keyed = Keyed(processor, self._entries_max)
+            keyed = Keyed(processor, self._entries_max, self._spill)
         self.keyed.append(keyed)
         self.key_kinds += not is_known
         return keyed

@@ -19,6 +19,8 @@ REAL_TIME_INTERVAL_MS: Final = 5_000
 READ_COMMITTED: Final = "read_committed"
 BATCH_RECORDS_MAX: Final = 1_000_000
 """Read in one batch unless somebody says otherwise."""
+STATE_ROWS_MAX: Final = 1_000_000
+"""Rows and values that each operator of a shard keeps in memory unless somebody says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,7 @@ class StartQuery:
     schema_ids: frozenset[int] = frozenset()
     is_rebuilt: bool = False
     batch_records_max: int = BATCH_RECORDS_MAX
+    state_rows_max: int = STATE_ROWS_MAX
     is_resumed: bool = False
 
 

@@ -170,13 +170,14 @@ class PlanLowering:
         pipeline = Pipeline(node, ignored)
         partitions = int(self._surroundings.session.conf.get("spark.sql.shuffle.partitions") or 1)
         shards = shard_numbers(partitions if pipeline.has_one_key else 1)
+        processor = ShardProcessor(secrets.token_hex(8), node, self._start.state_rows_max)
         packed = [
             self._observed(
                 self._staged(leaf.read, tuple(leaf.operators), ShardTail(node, place, shards), BATCH_ROWS_MAX)
             )
             for place, leaf in enumerate(pipeline.leaves)
         ]
-        return sharded(reduce(DataFrame.unionByName, packed), ShardProcessor(secrets.token_hex(8), node))
+        return sharded(reduce(DataFrame.unionByName, packed), processor)
 
     def _observed(self, frame: DataFrame) -> DataFrame:
         """Without problems, which are observed."""

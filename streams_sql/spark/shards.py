@@ -2,9 +2,9 @@
 
 Rows are dealt out to shards by the key that all operators of a plan know them by; a plan whose operators have several keys is one shard.
 They go there packed, hundreds in one value: a row costs no crossing of its own between Python and the JVM. A shard is a group of
-`transformWithState`: what has changed in it is added to a list in Spark's state store, and all that it knows is written anew when the
-list has grown to a multiple of that. A worker keeps its shards in memory from batch to batch; a mark in the state store tells whether what
-it keeps is what was committed, and else it reads the list.
+`transformWithState`: what has changed in it is one more numbered entry in Spark's state store, and all that it knows is written anew when
+the entries have grown to a multiple of that. A worker keeps its shards from batch to batch, in memory up to a limit and behind that in a
+file (`spilled_states`); a mark in the state store tells whether what it keeps is what was committed, and else it reads the entries.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.plan.records import OnProblem, Problem
 from streams_sql.processors.processor import KeyOf
 from streams_sql.sources import ROWTIME
+from streams_sql.spark.messages import STATE_ROWS_MAX
+from streams_sql.spark.spilled_states import SpilledStates
 from streams_sql.spark.stages import PROBLEM, PROBLEM_ARROW, PROBLEM_TYPE, Problems, gathered
 
 SHARD: Final = "shard"
@@ -43,13 +45,12 @@ BATCH_ROWS_MAX: Final = 100_000
 PACKED_ROWS_MAX: Final = 10_000
 """Rows in one value, on their way from a shard."""
 ENTRY_STATES_MAX: Final = 50_000
-"""States in one entry of the list."""
-LIST_BYTES_MIN: Final = 1024 * 1024
-LIST_GROWTH: Final = 2
-"""A list is written anew when it is larger than this, and than so many times what is known."""
+"""States in one entry. No more than that is in memory twice."""
+ENTRIES_BYTES_MIN: Final = 1024 * 1024
+ENTRIES_GROWTH: Final = 2
+"""What is known is written anew when the entries are larger than this, and than so many times what it was."""
 SHARDS_KEPT_MAX: Final = 64
 """In the memory of one worker. The one that was used longest ago goes."""
-ENTRIES_MAX: Final = 2**62
 KEYS_REMEMBERED_MAX: Final = 100_000
 """Whose shards a task need not work out again."""
 
@@ -158,27 +159,32 @@ def sharded(frame: DataFrame, processor: ShardProcessor) -> DataFrame:
 
 
 class ShardProcessor(StatefulProcessor):
-    """`run` is the name of one run of a query."""
+    """`run` is the name of one run of a query; `rows_max` are the rows and values that each operator keeps in memory."""
 
-    def __init__(self, run: str, node: Node) -> None:
+    def __init__(self, run: str, node: Node, rows_max: int = STATE_ROWS_MAX) -> None:
         self._run = run
         self._node = node
+        self._rows_max = rows_max
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        self._list = handle.getListState("list", "entry BINARY")
-        self._mark = handle.getValueState("mark", "mark BINARY")
+        self._entries = handle.getMapState("entries", "number BIGINT", "entry BINARY")
+        self._mark = handle.getValueState("mark", "mark BINARY, first BIGINT, next BIGINT")
 
     def handleInputRows(self, key: Any, rows: Iterator[SparkRow], timerValues: Any) -> Iterator[SparkRow]:  # noqa: N802, N803
         name = self._run, key[0]
         shard = _KEPT.pop(name, None)
         mark = self._mark.get()
         if shard is None or mark is None or shard.mark != mark[0]:
-            shard = _Shard(self._node)
-            shard.restore(entry for (entry,) in self._list.get())
+            if shard is not None:
+                shard.close()
+            shard = _Shard(self._node, self._rows_max)
+            if mark is not None:
+                shard.first, shard.next = mark[1:]
+            shard.restore(map(self._entry, range(shard.first, shard.next)))
         made = shard.take(rows)
         self._write(shard)
         while len(_KEPT) >= SHARDS_KEPT_MAX:
-            _KEPT.popitem(last=False)
+            _KEPT.popitem(last=False)[1].close()
         _KEPT[name] = shard
         remaining = iter(made)
         while some := list(islice(remaining, PACKED_ROWS_MAX)):
@@ -186,13 +192,30 @@ class ShardProcessor(StatefulProcessor):
         if problems := shard.problems.take():
             yield SparkRow(**{PACKED: pickle.dumps(problems, pickle.HIGHEST_PROTOCOL)})
 
+    def _entry(self, number: int) -> bytes:
+        found = self._entries.getValue((number,))
+        assert found is not None
+        entry: bytes = found[0]
+        return entry
+
     def _write(self, shard: _Shard) -> None:
-        changed = shard.changed()
-        if shard.list_bytes > max(LIST_BYTES_MIN, LIST_GROWTH * shard.whole_bytes):
-            self._list.put([(entry,) for entry in shard.whole()])
-        else:
-            self._list.appendList([(entry,) for entry in changed])
-        self._mark.update((shard.mark,))
+        """Entries one by one, each under a number of its own: together they may be larger than a value can be, or than memory."""
+        shard.mark = secrets.token_bytes(8)
+        self._append(shard, shard.changed())
+        if shard.entries_bytes > max(ENTRIES_BYTES_MIN, ENTRIES_GROWTH * shard.whole_bytes):
+            former = range(shard.first, shard.next)
+            shard.first, shard.entries_bytes = shard.next, 0
+            self._append(shard, shard.whole())
+            shard.whole_bytes = shard.entries_bytes
+            for number in former:
+                self._entries.removeKey((number,))
+        self._mark.update((shard.mark, shard.first, shard.next))
+
+    def _append(self, shard: _Shard, entries: Iterable[bytes]) -> None:
+        for entry in entries:
+            self._entries.updateValue((shard.next,), (entry,))
+            shard.next += 1
+            shard.entries_bytes += len(entry)
 
     def close(self) -> None:
         pass
@@ -200,28 +223,35 @@ class ShardProcessor(StatefulProcessor):
 
 @dataclass(slots=True)
 class _Shard:
-    """What a worker keeps of a shard. The mark is another one for each batch."""
+    """What a worker keeps of a shard. The mark is another one for each batch; `first` and `next` are numbers of entries."""
 
     node: Node
+    rows_max: int
     pipeline: Pipeline = field(init=False)
     problems: ExpressionProblems = field(init=False)
     mark: bytes = b""
-    list_bytes: int = 0
+    first: int = 0
+    next: int = 0
+    entries_bytes: int = 0
     whole_bytes: int = 0
 
     def __post_init__(self) -> None:
         topics = {read.source.topic for read in reads_of(self.node)}
         self.problems = ExpressionProblems(topics.pop() if len(topics) == 1 else "")
-        self.pipeline = Pipeline(self.node, self.problems.add, ENTRIES_MAX)
+        self.pipeline = Pipeline(self.node, self.problems.add, self.rows_max, SpilledStates)
+
+    def close(self) -> None:
+        for keyed in self.pipeline.keyed:
+            keyed.close()
 
     def restore(self, entries: Iterable[bytes]) -> None:
         for entry in entries:
-            self.list_bytes += len(entry)
+            self.entries_bytes += len(entry)
             for keyed, part in zip(self.pipeline.keyed, pickle.loads(entry), strict=True):  # noqa: S301 - our own state
                 keyed.restore(part)
-        self.whole_bytes = self.list_bytes
+        self.whole_bytes = self.entries_bytes
         for keyed in self.pipeline.keyed:
-            keyed.changed()
+            keyed.watch()
 
     def take(self, packed: Iterable[SparkRow]) -> list[Row]:
         made: list[Row] = []
@@ -251,33 +281,29 @@ class _Shard:
         # The same records, read in several places: each goes through all of them before the next one.
         return [line.by_offset() if len(places[topic]) > 1 else line for (topic, _), line in lines.items()]
 
-    def changed(self) -> list[bytes]:
-        self.mark = secrets.token_bytes(8)
-        entries = _entries([keyed.changed() for keyed in self.pipeline.keyed])
-        self.list_bytes += sum(map(len, entries))
-        return entries
+    def changed(self) -> Iterator[bytes]:
+        return _entries([keyed.changed() for keyed in self.pipeline.keyed])
 
-    def whole(self) -> list[bytes]:
-        entries = _entries([keyed.whole() for keyed in self.pipeline.keyed])
-        self.list_bytes = self.whole_bytes = sum(map(len, entries))
-        return entries
+    def whole(self) -> Iterator[bytes]:
+        return _entries([keyed.whole() for keyed in self.pipeline.keyed])
 
 
 _KEPT: OrderedDict[tuple[str, int], _Shard] = OrderedDict()
 """The shards of this worker, those that were used last at the end."""
 
 
-def _entries(parts: Sequence[Part]) -> list[bytes]:
+def _entries(parts: Sequence[Part]) -> Iterator[bytes]:
     """Parts of all operators, pickled, in pieces that are not too large."""
     states = [iter(part.states.items()) for part in parts]
-    entries: list[bytes] = []
+    is_first = True
     while True:
         some = [
             part._replace(states=dict(islice(each, ENTRY_STATES_MAX))) for part, each in zip(parts, states, strict=True)
         ]
-        if entries and not any(part.states for part in some):
-            return entries
-        entries.append(pickle.dumps(some, pickle.HIGHEST_PROTOCOL))
+        if not is_first and not any(part.states for part in some):
+            return
+        yield pickle.dumps(some, pickle.HIGHEST_PROTOCOL)
+        is_first = False
 
 
 def shard_numbers(count: int) -> tuple[int, ...]:

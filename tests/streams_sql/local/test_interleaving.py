@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams_sql.local.interleaving import Line, in_order
+from streams_sql.local.interleaving import Line, WholeLine, in_order, merged
 
 
 def lined(rank: int, *times: int, is_awaited: bool = False, place: int = 0) -> Line:
@@ -47,3 +47,19 @@ def test_what_was_not_taken_stays() -> None:
     lines = lined(0, 1, 9), lined(1, 5)
     next(in_order(lines))
     assert shown(*lines) == [(1, 5), (0, 9)]
+
+
+@given(lines=st.lists(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 2))), max_size=4))
+def test_whole_lines_are_merged_in_the_same_order(lines: list[list[tuple[int, int]]]) -> None:
+    """Times that go back within a line among them."""
+    waiting, whole = [], []
+    for number, items in enumerate(lines):
+        rank = (number % 2, number)
+        rows = [(time, place, f"row {number}.{index}") for index, (time, place) in enumerate(items)]
+        line = Line(rank, is_awaited=False)
+        line.items.extend((time, place, (name,)) for time, place, name in rows)
+        waiting.append(line)
+        times, places, names = ([row[part] for row in rows] for part in range(3))
+        whole.append(WholeLine(rank, times, places, [(name,) for name in names]))
+    expected = [(place, row) for place, some in in_order(waiting) for row in some]
+    assert [(place, row) for place, some in merged(whole) for row in some] == expected

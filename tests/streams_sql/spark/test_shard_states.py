@@ -14,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import Row as SparkRow
 
+from streams_sql.local import keyed
 from streams_sql.local.interleaving import Line, in_order
 from streams_sql.local.pipeline import Pipeline
 from streams_sql.plan.nodes import Node, Read
 from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.sources import ROWTIME
-from streams_sql.spark import shards
+from streams_sql.spark import shards, spilled_states
 from streams_sql.spark.shards import PACKED, ShardProcessor
 from tests.streams_sql.local.test_pipeline import PLANS, RECORDS, fed
 from tests.streams_sql.processors.plans import row as row_of
@@ -33,26 +34,27 @@ class Store:
 
     def __init__(self) -> None:
         self.values: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
+        self.entries: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
-    def getListState(self, name: str, schema: str) -> ListState:  # noqa: N802 - Spark's name
-        return ListState(self, name)
+    def getMapState(self, name: str, key: str, schema: str) -> MapState:  # noqa: N802 - Spark's name
+        return MapState(self.entries)
 
     def getValueState(self, name: str, schema: str) -> ValueState:  # noqa: N802 - Spark's name
         return ValueState(self, name)
 
 
-class ListState:
-    def __init__(self, store: Store, name: str) -> None:
-        self._store, self._name = store, name
+class MapState:
+    def __init__(self, entries: dict[tuple[Any, ...], tuple[Any, ...]]) -> None:
+        self._entries = entries
 
-    def get(self) -> Iterator[tuple[Any, ...]]:
-        return iter(list(self._store.values[self._name]))
+    def getValue(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:  # noqa: N802 - Spark's name
+        return self._entries.get(key)
 
-    def put(self, values: list[tuple[Any, ...]]) -> None:
-        self._store.values[self._name] = list(values)
+    def updateValue(self, key: tuple[Any, ...], value: tuple[Any, ...]) -> None:  # noqa: N802 - Spark's name
+        self._entries[key] = value
 
-    def appendList(self, values: list[tuple[Any, ...]]) -> None:  # noqa: N802 - Spark's name
-        self._store.values[self._name] += values
+    def removeKey(self, key: tuple[Any, ...]) -> None:  # noqa: N802 - Spark's name
+        del self._entries[key]
 
 
 class ValueState:
@@ -69,15 +71,16 @@ class ValueState:
 class Running:
     """One shard of a plan."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, rows_max: int = 1_000) -> None:
         self._node = node
+        self._rows_max = rows_max
         self._run = secrets.token_hex(8)
         self._committed = Store()
         self._offset = 0
 
     @property
-    def list_length(self) -> int:
-        return len(self._committed.values["list"])
+    def entry_count(self) -> int:
+        return len(self._committed.entries)
 
     def batch(self, rows: Sequence[tuple[int, Row]], *, fails_first: bool = False) -> list[Row]:
         """What comes of rows, each at its place."""
@@ -100,10 +103,19 @@ class Running:
         )
 
     def _task(self, store: Store, packed: Sequence[SparkRow]) -> list[Row]:
-        processor = ShardProcessor(self._run, self._node)
+        processor = ShardProcessor(self._run, self._node, self._rows_max)
         processor.init(store)  # type: ignore[arg-type] # It has what is used of one.
         made = processor.handleInputRows((SHARD,), iter(packed), None)
         return [row for each in made for row in pickle.loads(each[PACKED])]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _small_steps() -> Iterator[None]:
+    """The size is looked at with each row, and hardly a key stays in memory of those that must go."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keyed, "COUNT_INTERVAL_MIN", 1)
+        patch.setattr(spilled_states, "KEYS_MIN", 2)
+        yield
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -113,12 +125,14 @@ class Running:
     size=st.integers(1, 7),
     losses=st.sets(st.integers(0, 10)),
     failures=st.sets(st.integers(0, 10)),
+    rows_max=st.sampled_from([1, 1_000]),
 )
 def test_rows_are_those_of_one_process(
-    name: str, records: list[Any], size: int, losses: set[int], failures: set[int]
+    name: str, records: list[Any], size: int, losses: set[int], failures: set[int], rows_max: int
 ) -> None:
+    """Also where next to nothing is in memory."""
     node = PLANS[name]()
-    reference, running = Pipeline(node, unexpected), Running(node)
+    reference, running = Pipeline(node, unexpected), Running(node, rows_max)
     rows = fed(reference.reads, records)
     for number, start in enumerate(range(0, len(rows), size)):
         some = rows[start : start + size]
@@ -138,14 +152,14 @@ def lines(reads: Sequence[Read], rows: Sequence[tuple[int, Row]]) -> list[Line]:
     return found
 
 
-def test_the_list_is_written_anew_when_it_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shards, "LIST_BYTES_MIN", 100)
+def test_entries_are_written_anew_when_they_have_grown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "ENTRIES_BYTES_MIN", 100)
     node = PLANS["count"]()
     running, (read,) = Running(node), Pipeline(node, unexpected).reads
     counts, lengths = [], []
     for time in range(100):
         ((_, count, *_),) = running.batch([(0, row_of(read, time, G="a"))])
         counts.append(count)
-        lengths.append(running.list_length)
+        lengths.append(running.entry_count)
     assert counts == list(range(1, 101))
     assert 1 < max(lengths) < 20
