@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.service_process import HttpServiceProcess
 
-ANSWER_DEADLINE_S = 30.0
+ANSWER_DEADLINE_S = 90.0
 JSON = "application/vnd.schemaregistry.v1+json"
 
 

@@ -11,8 +11,8 @@ from typing import ClassVar
 from tests.ports import HOST
 from tests.waiting import wait_for
 
-START_DEADLINE_S = 60.0
-STOP_DEADLINE_S = 30.0
+START_DEADLINE_S = 180.0
+STOP_DEADLINE_S = 90.0
 OUTPUT_TAIL_CHARACTERS = 4000
 
 

@@ -34,9 +34,17 @@ class SqlProcess(HttpServiceProcess):
     def command(self) -> list[str]:
         return [*super().command(), "--data-dir", str(self.home / "data")]
 
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        """Underscores in the names of headers stand for hyphens."""
+        return self._call("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+
     def post(self, path: str, body: object) -> httpx.Response:
+        """Send a body as JSON; text goes as it is."""
+        return self._call("POST", path, **{"content" if isinstance(body, str) else "json": body})
+
+    def _call(self, method: str, path: str, **what: Any) -> httpx.Response:
         # Without TLS nothing is verified, and reading the certificates of the system takes 20 times as long as a call.
-        return httpx.post(f"{self.url}{path}", json=body, timeout=CALL_TIMEOUT_S, trust_env=False, verify=False)
+        return httpx.request(method, f"{self.url}{path}", **what, timeout=CALL_TIMEOUT_S, trust_env=False, verify=False)
 
     def execute(self, text: str, **properties: str) -> list[dict[str, Any]]:
         """The answers to statements, which the server must take. Underscores in the names of properties stand for dots."""

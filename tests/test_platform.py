@@ -17,7 +17,7 @@ from barnabas.running_platform import ServiceState
 from barnabas.supervision import Delays, ServiceCommand
 from tests.waiting import wait_for
 
-DEADLINE_S = 30
+DEADLINE_S = 90
 
 # Begins when it is told to, says that it is ready and runs until SIGTERM; then it writes its name into the file of endings.
 STEADY = """

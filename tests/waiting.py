@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-DEADLINE_S = 30.0
+DEADLINE_S = 90.0
 POLL_INTERVAL_S = 0.02
 
 T = TypeVar("T")

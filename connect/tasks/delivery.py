@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaException
 
 from connect.api.failures import ConnectError, Retry
 from connect.api.source import SourceOffset
 from connect.tasks.dead_letters import Origin, Stage
 from connect.tasks.figures import TaskFigures
 from connect.tasks.messages import OffsetsReached
-from connect.tasks.producing import FENCED, SHUT_OUT, Outgoing, RecordProducer
+from connect.tasks.producing import Outgoing, RecordProducer, refusal
 from connect.tasks.source_offsets import ReachedOffsets
 from connect.tasks.tolerance import Tolerance
 
@@ -171,7 +171,10 @@ class TransactionalDelivery(Delivery):
     def begin_batch(self) -> None:
         super().begin_batch()
         if not self._is_open:
-            self._producer.client.begin_transaction()
+            try:
+                self._producer.client.begin_transaction()
+            except KafkaException as problem:
+                raise refusal(problem.args[0]) from problem
             self._is_open = True
 
     def _commit(self, timeout_s: float) -> bool:
@@ -231,7 +234,3 @@ def shut_out_predecessors(producer: RecordProducer) -> None:
         if error.retriable():
             raise Retry(f"transactions cannot be used yet: {error.str()}") from problem
         raise refusal(error) from problem
-
-
-def refusal(error: KafkaError) -> ConnectError:
-    return ConnectError(SHUT_OUT if error.code() in FENCED else f"the transaction cannot go on: {error.str()}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
@@ -105,14 +106,14 @@ class RecordProducer:
     def flush(self, timeout_s: float) -> bool:
         """Wait until everything is acknowledged; False when it is not within the time."""
         deadline = monotonic() + timeout_s
-        while self.client.flush(POLL_S):
+        while self._serve(self.client.flush, POLL_S):
             if monotonic() > deadline:
                 return False
         return True
 
     def poll(self) -> None:
         """Let failures be reported."""
-        self.client.poll(0)
+        self._serve(self.client.poll, 0)
 
     def take_undelivered(self) -> list[Undelivered]:
         """Records that Kafka did not take, by their own fault. ConnectError when it was not theirs."""
@@ -133,16 +134,25 @@ class RecordProducer:
     def close(self) -> None:
         """Forget what is not delivered yet; a clean end flushes before."""
         self.client.purge()
-        self.client.flush(POLL_S)
+        # What ended the task is known by now; that the producer cannot go on is no news.
+        with contextlib.suppress(ConnectError):
+            self._serve(self.client.flush, POLL_S)
+
+    def _serve(self, serve: Callable[[float], int], timeout_s: float) -> int:
+        """Let librdkafka report. What has ended the whole producer is raised by whichever call comes next: ConnectError."""
+        try:
+            return serve(timeout_s)
+        except KafkaException as problem:
+            raise refusal(problem.args[0]) from problem
 
     def _make_room(self, chunk: Sequence[OutgoingMessage]) -> None:
         samples = chunk[:: len(chunk) // SIZE_SAMPLES + 1]
         size = sum(len(message["value"] or b"") + len(message["key"] or b"") for message in samples)
         self._record_bytes = max((self._record_bytes + size / len(samples)) / 2, 1.0)
         waiting_max = min(BUFFER_RECORDS, max(self._buffer_bytes / self._record_bytes, 1))
-        self.client.poll(0)
+        self.poll()
         while len(self.client) >= waiting_max:
-            self.client.poll(POLL_S)
+            self._serve(self.client.poll, POLL_S)
             self.check()
 
     def _send_one_by_one(self, topic: str, chunk: Sequence[OutgoingMessage]) -> None:
@@ -175,6 +185,11 @@ def producer_settings(
         del defaults["message.timeout.ms"]
         defaults["transactional.id"] = transactional_id
     return client_settings(worker, config, ClientKind.PRODUCER, client_id, defaults)
+
+
+def refusal(error: KafkaError) -> ConnectError:
+    """What to say of an error that ends a producer."""
+    return ConnectError(SHUT_OUT if error.code() in FENCED else f"the producer cannot go on: {error.str()}")
 
 
 def _explained(undelivered: Undelivered) -> str:

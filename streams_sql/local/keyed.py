@@ -54,9 +54,7 @@ class Keyed:
     """One processor with the states of all its keys. A host that keeps these elsewhere, too, asks after each turn what has changed. With
     `spill`, that is where states go of which there are more than `entries_max`; without it, it is an error."""
 
-    def __init__(
-        self, processor: Processor, entries_max: int = STATE_ENTRIES_MAX, spill: Spill | None = None
-    ) -> None:
+    def __init__(self, processor: Processor, entries_max: int = STATE_ENTRIES_MAX, spill: Spill | None = None) -> None:
         self._processor = processor
         self._keyless = processor if isinstance(processor, KeylessProcessor) else None
         self._reading = processor if isinstance(processor, ReadingProcessor) else None

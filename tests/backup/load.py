@@ -19,7 +19,7 @@ SMALL_SEGMENT = {"internal.segment.bytes": "50000"}
 COMPACTED = {**SMALL_SEGMENT, "cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.01"}
 KEYS = 7
 VALUE_BYTES = 600
-DEADLINE_S = 30.0
+DEADLINE_S = 90.0
 
 Records = dict[int, bytes]
 

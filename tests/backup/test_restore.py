@@ -86,7 +86,7 @@ def test_a_stopped_broker_is_restored_by_the_command(tmp_path: Path, capsys: Cap
     create(broker.address, NewTopic("t", 1))
     producer = Producer({"bootstrap.servers": broker.address})
     producer.produce("t", b"value")
-    assert producer.flush(30) == 0
+    assert producer.flush(90) == 0
     broker.stop()
     copy = BarnabasBroker(tmp_path / "other")
     assert main(["backup", str(tmp_path / "backup"), "--data-dir", str(broker.data_dir)]) == 0

@@ -21,7 +21,7 @@ TAB = "\t"
 UP = "\x1b[A"
 ROWS = 40
 READ_BYTES = 65_536
-END_DEADLINE_S = 30.0
+END_DEADLINE_S = 90.0
 
 # The terminal becomes that of a session of its own, so that its keys are the program's.
 _ON_TERMINAL = "import os, sys; os.login_tty(os.dup(0)); os.execv(sys.argv[1], sys.argv[1:])"

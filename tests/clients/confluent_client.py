@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 POLL_S = 0.5
-ADMIN_DEADLINE_S = 30.0
+ADMIN_DEADLINE_S = 90.0
 
 
 class ConfluentClient:

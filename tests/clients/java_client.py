@@ -10,7 +10,7 @@ from tests.clients.records import CLIENT_LIMIT_BYTES, Headers, Read, Record
 from tests.provision import kafka_classes
 
 TOOL_DEADLINE_S = 60
-STOP_DEADLINE_S = 20
+STOP_DEADLINE_S = 90
 OUTPUT_TAIL_CHARACTERS = 4000
 CONSUME_DEADLINE_MS = 30_000
 # Start-up is most of what a tool costs: the quick compiler, the simple collector.

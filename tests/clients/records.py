@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-CONSUME_DEADLINE_S = 30.0
+CONSUME_DEADLINE_S = 90.0
 # Every client is told to accept this much, so that the broker's limit is the one that counts.
 CLIENT_LIMIT_BYTES = 16 * 1024 * 1024
 # A moment in 2023: far from now, so that a broker that put its own time is found out, and well within retention limits

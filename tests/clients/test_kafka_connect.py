@@ -10,7 +10,7 @@ from tests.ports import HOST, free_port
 from tests.waiting import wait_for
 
 WORKER_DEADLINE_S = 90
-REQUEST_DEADLINE_S = 30
+REQUEST_DEADLINE_S = 90
 LINES = [f"line {number}" for number in range(200)]
 
 

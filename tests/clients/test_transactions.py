@@ -16,7 +16,7 @@ from tests.clients.records import KEEP_FOREVER, numbered
 from tests.waiting import wait_for
 
 PARTITIONS = 3
-CLIENT_DEADLINE_S = 30.0
+CLIENT_DEADLINE_S = 90.0
 COMMITTED, ABORTED = 20, 7
 FIRST_OFFSET = 0
 

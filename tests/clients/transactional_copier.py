@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from confluent_kafka import Consumer, KafkaException, Message, Producer
 
-DEADLINE_S = 30.0
+DEADLINE_S = 90.0
 BATCH = 20
 POLL_S = 0.2
 

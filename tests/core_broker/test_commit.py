@@ -11,7 +11,7 @@ from core_broker.commit import AVOID_SYNCFS_S, SLOW_SYNCFS_S, SYNC_ONE_BY_ONE_MA
 from core_broker.log.disk import Disk
 from core_broker.log.unsynced import DirtyFiles
 
-WAIT_S = 10
+WAIT_S = 90
 
 
 class SlowDisk(Disk):

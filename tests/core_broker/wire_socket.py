@@ -11,7 +11,7 @@ from barnabas.wire import apis, codec
 from barnabas.wire.frames import encode_request
 from barnabas.wire.struct import Message
 
-TIMEOUT_S = 20
+TIMEOUT_S = 90
 M = TypeVar("M", bound=Message)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from barnabas.testing import platform
 from tests.registry import ask
 
 RUN_DEADLINE_S = 110
+PAGE = Path(__file__).parents[2] / "docs" / "testing.md"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "order_desk"
 TESTS = """
 import json

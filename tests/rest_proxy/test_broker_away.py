@@ -12,8 +12,9 @@ from tests.registry import Answer, ask
 from tests.rest import RestProcess
 from tests.waiting import wait_for
 
-RECOVERY_DEADLINE_S = 30.0
+RECOVERY_DEADLINE_S = 90.0
 REFUSED_WITHIN_S = 3.0
+"""Each of them: for so long a request waits for a broker that has just gone."""
 CAUGHT_WITHIN_S = 9.0
 """Less than the ten seconds for which librdkafka asks for metadata."""
 LOG_MAX_LINES = 35
@@ -68,13 +69,13 @@ def test_requests_are_refused_soon_while_no_broker_is_there(start_broker: StartB
                 assert (sent.result().status, sent.result().code) == (503, 50003), asked
             assert monotonic() - began_s < CAUGHT_WITHIN_S
         wait_for(lambda: "no broker can be reached" in proxy.log.read_text(), "the loss", RECOVERY_DEADLINE_S)
-        began_s = monotonic()
         for request in REQUESTS:
+            began_s = monotonic()
             answer = send(*request)
+            assert monotonic() - began_s < REFUSED_WITHIN_S, request
             assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, 50003, "1"), request
             assert f"Kafka at {broker.address} cannot be reached: " in answer.body["message"], request
             assert "Connection refused" in answer.body["message"], request
-        assert monotonic() - began_s < REFUSED_WITHIN_S, "they are refused at once"
         health = send("GET", "/_health", None, {})
         assert (health.status, health.body["healthy"]) == (503, False)
         assert health.body["status"]["bootstrap_servers"] == broker.address

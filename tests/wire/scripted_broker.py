@@ -12,7 +12,7 @@ from barnabas.wire.messages.api_versions import ApiVersion, ApiVersionsRequest, 
 from barnabas.wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from barnabas.wire.struct import Message
 
-DEADLINE_S = 20
+DEADLINE_S = 90
 Answer = Callable[[Any], Message | None]
 
 

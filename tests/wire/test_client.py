@@ -43,7 +43,7 @@ async def partition_is_led(client: Client, topic: str) -> None:
     """A new partition may take a moment to get its leader: asks until it has one."""
     partition = ListOffsetsPartition(partition_index=0, timestamp=EARLIEST_TIMESTAMP)
     request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name=topic, partitions=[partition])])
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         while True:
             response = await client.send(request, ListOffsetsResponse)
             code = ErrorCode(response.topics[0].partitions[0].error_code)
@@ -55,7 +55,7 @@ async def partition_is_led(client: Client, topic: str) -> None:
 async def fetch(client: Client, topic: str, wanted: int) -> list[Record]:
     """Records of the topic's partition 0 from the start, at least `wanted` of them."""
     found: list[Record] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         while len(found) < wanted:
             partition = FetchPartition(partition=0, fetch_offset=len(found), partition_max_bytes=1 << 20)
             request = FetchRequest(

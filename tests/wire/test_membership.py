@@ -16,7 +16,7 @@ from barnabas.wire.messages.sync_group import SyncGroupRequest, SyncGroupRespons
 from tests.oracle import ApacheKafka
 from tests.wire.scripted_broker import Answer, ScriptedBroker
 
-DEADLINE_S = 30
+DEADLINE_S = 90
 SETTINGS = GroupSettings("workers", "election", session_timeout_ms=10_000, heartbeat_interval_ms=50)
 
 

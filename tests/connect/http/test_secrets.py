@@ -30,7 +30,7 @@ def stored(broker: BarnabasBroker, name: str) -> dict[str, str]:
     consumer = Consumer({**settings, "enable.partition.eof": True})
     consumer.assign([TopicPartition("http-tests-configs", 0, OFFSET_BEGINNING)])
     found: dict[str, str] = {}
-    while (message := consumer.poll(10.0)) is not None and message.error() is None:
+    while (message := consumer.poll(90.0)) is not None and message.error() is None:
         if message.key() == f"connector-{name}".encode() and (value := message.value()) is not None:
             found = orjson.loads(value)["properties"]
     consumer.close()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException, Producer
 
+from connect.api.failures import ConnectError
 from connect.api.source import SourceOffset
 from connect.tasks import delivery as delivery_module
 from connect.tasks.control import TaskStopping
@@ -21,7 +24,7 @@ from tests.conftest import StartBroker
 from tests.connect.tasks import topics
 from tests.connect.tasks.running_tasks import worker_context
 
-TIMEOUT_S = 10.0
+TIMEOUT_S = 90.0
 
 
 def batch(topic: str, *values: bytes) -> Outgoing:
@@ -77,3 +80,31 @@ def test_a_commit_that_a_stop_broke_off_goes_on(
     assert topics.values(broker.address, topic) == ["one", "two"]
     assert topics.values(broker.address, f"{topic}-offsets") == ['{"at":2}']
     assert parts.offsets.pending == ()
+
+
+class ShutOut:
+    """A producer whose end librdkafka has still to report; it does so in whichever call comes next."""
+
+    def __init__(self, client: Producer) -> None:
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def poll(self, timeout_s: float) -> int:
+        raise KafkaException(KafkaError(KafkaError._FENCED, "fenced", fatal=True))
+
+    flush = poll
+
+
+def test_who_is_shut_out_is_told_why_by_whatever_is_done_next_and_can_end(barnabas: BrokerProcess, topic: str) -> None:
+    parts = delivery_parts(barnabas.address, topic)
+    delivery = TransactionalDelivery(parts, f"{topic}-offsets")
+    delivery.begin_batch()
+    delivery.send([batch(topic, b"one")], [SourceOffset({}, {"at": 1})])
+    parts.producer.client = ShutOut(parts.producer.client)  # type: ignore[assignment]
+    for act in (delivery.look_for_failures, lambda: parts.producer.send(batch(topic, b"two"))):
+        with pytest.raises(ConnectError, match="another process runs this task now"):
+            act()
+    delivery.abandon()
+    assert not delivery.has_uncommitted

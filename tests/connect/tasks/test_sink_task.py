@@ -48,7 +48,7 @@ def config(topic: str, target: Target, **further: str) -> dict[str, str]:
 
 def committed(bootstrap: str, connector: str, topic: str, partition: int = 0) -> int:
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": f"connect-{connector}"})
-    (found,) = consumer.committed([TopicPartition(topic, partition)], timeout=10)
+    (found,) = consumer.committed([TopicPartition(topic, partition)], timeout=90)
     consumer.close()
     return found.offset
 

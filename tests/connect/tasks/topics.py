@@ -22,7 +22,7 @@ def write(bootstrap: str, topic: str, values: Sequence[str], *, partition: int =
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 0})
     for value in values:
         producer.produce(topic, value, partition=partition)
-    assert producer.flush(10) == 0
+    assert producer.flush(90) == 0
 
 
 def read(bootstrap: str, topic: str) -> list[Message]:
@@ -39,7 +39,7 @@ def read(bootstrap: str, topic: str) -> list[Message]:
         }
     )
     try:
-        described = consumer.list_topics(timeout=10).topics.get(topic)
+        described = consumer.list_topics(timeout=90).topics.get(topic)
         partitions = set() if described is None else set(described.partitions)
         consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
         found: list[Message] = []

@@ -19,7 +19,7 @@ from core_broker.log.disk import Disk
 from core_broker.partition import Partition
 from tests.core_broker.broker_client import BrokerClient
 
-CALL_DEADLINE_S = 20.0
+CALL_DEADLINE_S = 90.0
 Result = TypeVar("Result")
 
 

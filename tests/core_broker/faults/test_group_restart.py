@@ -102,7 +102,7 @@ def test_acknowledged_offsets_and_members_survive_kills(start_broker: StartBroke
         for member in members:
             member.stopping.set()
         for member in members:
-            member.join(30)
+            member.join(90)
     assert [member.problem for member in members] == [None] * MEMBERS
     check_offsets(broker, [member.acknowledged for member in members])
     with GroupClient(broker.address) as client:

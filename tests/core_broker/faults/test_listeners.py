@@ -15,7 +15,7 @@ from tests.core_broker.faults.hosted_broker import HostedBroker
 from tests.waiting import wait_for
 
 EXIT_USAGE = 2
-DEADLINE_S = 30
+DEADLINE_S = 90
 LISTENERS = {
     "listeners": "INSIDE://127.0.0.1:0,OUTSIDE://127.0.0.1:0,PLAIN://127.0.0.1:0",
     "advertised.listeners": "OUTSIDE://broker.example.com:19092,INSIDE://10.1.2.3:9093",

@@ -27,7 +27,7 @@ CRASHES = 4
 CALLS_BEFORE_CRASH_MAX = 1200
 CALLS_OF_START_MAX = 60
 CRASH_IN_START_SHARE = 0.3
-CRASH_DEADLINE_S = 30.0
+CRASH_DEADLINE_S = 90.0
 POWER_CUT_SHARE = 0.75
 """The other crashes take the process alone, so that what was written and not synced is there when the power goes later."""
 

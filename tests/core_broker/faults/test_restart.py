@@ -27,7 +27,7 @@ SEED = SystemRandom().randrange(10**9)
 KILLS = 3
 ACKNOWLEDGED_BEFORE_KILL_MAX = 400
 CLEAN_MARK = ".kafka_cleanshutdown"
-REFUSAL_DEADLINE_S = 30
+REFUSAL_DEADLINE_S = 90
 
 
 @pytest.fixture

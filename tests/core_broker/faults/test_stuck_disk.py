@@ -83,7 +83,7 @@ def test_requests_that_wait_for_a_sync_are_all_answered_when_it_ends(hosted: Hos
         for connection, partition in ((client, 0), (other, 1)):
             for _ in range(10):
                 connection.send(produce_request({("topic", partition): build_batch(records(b"b"))}), PRODUCE_VERSION)
-        assert disk.waiting.wait(20)
+        assert disk.waiting.wait(90)
         disk.let_go()
         for connection, first in ((client, 1), (other, 0)):
             answers = [result(connection.receive(ProduceResponse, PRODUCE_VERSION)[1]) for _ in range(10)]
@@ -97,7 +97,7 @@ def test_a_large_write_that_does_not_end_holds_up_its_partition_alone(hosted: Ho
             client.append(topic, b"first")
         disk.stick("topic-0/00000000000000000000.log", "pwrite")
         client.send(produce_request({("topic", 0): build_batch(records(LARGE))}), PRODUCE_VERSION)
-        assert disk.waiting.wait(20)
+        assert disk.waiting.wait(90)
         for number in range(20):
             assert other.append("other", b"small") == number + 1
             assert values(other.read_all("topic")) == [b"first"]
@@ -115,7 +115,7 @@ def test_a_change_of_the_cluster_that_waits_for_the_disk_holds_up_no_records(
         disk.stick("__cluster_metadata-0", "fdatasync")
         asked = CreatableTopic(name="late", num_partitions=1, replication_factor=1)
         client.send(CreateTopicsRequest(topics=[asked], timeout_ms=30_000), 7)
-        assert disk.waiting.wait(20)
+        assert disk.waiting.wait(90)
         assert list(other.topics()) == ["topic"]
         assert other.append("topic", b"b") == 1
         assert values(other.read_all("topic")) == [b"a", b"b"]

@@ -24,7 +24,7 @@ from core_broker.metadata.topics import Node, partition_record
 NODE = Node(1, b"d" * 16)
 LISTENER = Listener("PLAINTEXT", "127.0.0.1", 9092, "broker.example", 19092)
 NOW_MS = 1_700_000_000_000
-DEADLINE_S = 20
+DEADLINE_S = 90
 
 
 class FailingDisk(Disk):

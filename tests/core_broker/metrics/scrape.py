@@ -13,7 +13,7 @@ from tests.core_broker.faults.hosted_broker import HostedBroker
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
-DEADLINE_S = 20
+DEADLINE_S = 90
 
 Series = tuple[str, frozenset[tuple[str, str]]]
 

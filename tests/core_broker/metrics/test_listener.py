@@ -16,7 +16,7 @@ from tests.core_broker.faults.hosted_broker import HostedBroker
 from tests.core_broker.metrics.scrape import ask, port_of, scrape
 from tests.waiting import wait_for
 
-DEADLINE_S = 20
+DEADLINE_S = 90
 
 
 @pytest.fixture(scope="module")

@@ -257,6 +257,6 @@ def test_nothing_is_loaded_or_counted_without_a_listener(tmp_path: Path, topic: 
         capture_output=True,
         text=True,
         check=True,
-        timeout=30,
+        timeout=90,
     )
     assert loaded.stdout.strip() == "False"

@@ -37,6 +37,8 @@ CLIENT = "test"  # the client id of our sockets
 FETCH_VERSION = 12
 KIB = 1024
 QUIET_S = 0.15
+# A rate is measured over ten to eleven seconds, depending on how much of the current window has passed. So what is to be over
+# a quota of 1000 bytes a second is more than 11,000 bytes: however long the machine takes between two requests.
 
 
 @pytest.fixture
@@ -89,7 +91,7 @@ def is_silent(wire: WireSocket, seconds: float = QUIET_S) -> bool:
     except TimeoutError:
         return True
     finally:
-        wire.socket.settimeout(20)
+        wire.socket.settimeout(90)
 
 
 def test_a_producer_over_its_rate_is_told_and_muted(hosted: HostedBroker, client: BrokerClient, topic: str) -> None:
@@ -98,7 +100,7 @@ def test_a_producer_over_its_rate_is_told_and_muted(hosted: HostedBroker, client
     first = produce(client, topic, 9_000)
     assert first.throttle_time_ms == 0
     started = time.monotonic()
-    second = produce(client, topic, 1_500)
+    second = produce(client, topic, 3_000)
     told_s = second.throttle_time_ms / 1000
     assert time.monotonic() - started < told_s, "the answer itself does not wait"
     assert 0.3 < told_s < 2.5
@@ -122,7 +124,7 @@ def test_the_pause_of_one_client_is_no_pause_of_another(hosted: HostedBroker, cl
 def test_a_producer_without_answers_is_muted_too(hosted: HostedBroker, client: BrokerClient, topic: str) -> None:
     client.create(topic)
     set_quota(hosted, {"user": "ANONYMOUS"}, producer_byte_rate=1000.0)
-    client.send(produce_request({(topic, 0): build_batch(records(b"x" * 11_000))}, acks=0), 12)
+    client.send(produce_request({(topic, 0): build_batch(records(b"x" * 12_000))}, acks=0), 12)
     client.send(ApiVersionsRequest(), 0)
     assert is_silent(client)
     client.receive(ApiVersionsResponse, 0)
@@ -132,16 +134,16 @@ def test_a_consumer_over_its_rate_gets_nothing_for_a_while(
     hosted: HostedBroker, client: BrokerClient, topic: str
 ) -> None:
     client.create(topic)
-    produce(client, topic, 5_000)
+    produce(client, topic, 5_600)
     set_quota(hosted, {"user": None}, consumer_byte_rate=1000.0)
-    assert client.fetch(topic, 0).records, "the first two are within the burst"
+    assert client.fetch(topic, 0).records, "the first is within the burst"
     told = client.ask(fetch_request(topic), FetchResponse, FETCH_VERSION)
     assert told.throttle_time_ms > 0
     assert told.responses == []
     started = time.monotonic()
     again = client.ask(fetch_request(topic), FetchResponse, FETCH_VERSION)
     assert time.monotonic() - started >= told.throttle_time_ms / 1000 - 0.05
-    assert again.responses[0].partitions[0].records or again.throttle_time_ms > 0
+    assert again.throttle_time_ms > 0 or again.responses[0].partitions[0].records
 
 
 def test_a_fetch_is_not_larger_than_the_burst(hosted: HostedBroker, client: BrokerClient, topic: str) -> None:
@@ -295,7 +297,8 @@ def test_connections_over_the_brokers_rate_wait_for_their_turn(tmp_path: Path, n
         for wire in wires:
             wire.receive(ApiVersionsResponse, 0)
             wire.socket.close()
-        assert 0.5 < time.monotonic() - started < 5
+        # Twenty at once and two after them; without the burst it would be 11 s for all.
+        assert 0.5 < time.monotonic() - started < 10
 
 
 def test_the_length_of_the_windows_can_be_set(tmp_path: Path, topic: str) -> None:

@@ -20,7 +20,7 @@ from tests.waiting import wait_for
 # The time of the first record that a scenario writes; the others follow in steps of one second.
 EPOCH_MS = 1_600_000_000_000
 STEP_MS = 1_000
-SETTLE_S = 10.0
+SETTLE_S = 90.0
 READS = re.compile(r" --(describe|list)\b|^kafka-get-offsets|^kafka-log-dirs")
 
 Run = Callable[[str, dict[str, str]], Outcome]

@@ -15,7 +15,7 @@ from core_broker.tools.consuming.consumer_settings import ConsumerSettings
 from tests.waiting import wait_for
 
 POLL_MS = 100
-DEADLINE_S = 30.0
+DEADLINE_S = 90.0
 
 T = TypeVar("T")
 

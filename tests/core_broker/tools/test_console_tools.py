@@ -31,7 +31,7 @@ PRODUCER = "kafka-console-producer"
 CONSUMER = "kafka-console-consumer"
 JAVA_PRODUCER = "org.apache.kafka.tools.ConsoleProducer"
 JAVA_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
-ENDING_DEADLINE_S = 30
+ENDING_DEADLINE_S = 90
 TIMEOUT_MS = "20000"
 PLACE = TopicPartition("t", 0)
 

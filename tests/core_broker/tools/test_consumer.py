@@ -18,7 +18,7 @@ from core_broker.tools.producing.producer import Producer, ProducerSettings
 from tests.broker import BrokerProcess
 from tests.core_broker.tools.members import members
 
-DEADLINE_S = 30
+DEADLINE_S = 90
 POLL_MS = 500
 QUICK_MS = 200
 

@@ -33,7 +33,7 @@ from core_broker.tools.producing.partitioner import StickyPartition
 from core_broker.tools.producing.producer import Producer, ProducerBatch, ProducerSettings
 from tests.wire.scripted_broker import ScriptedBroker
 
-DEADLINE_S = 30
+DEADLINE_S = 90
 POLL_MS = 1_000
 TOPIC = "t"
 

@@ -24,7 +24,7 @@ from barnabas.kernel.http.server import Server
 from barnabas.kernel.http.tls import TlsFiles
 
 HOST = "127.0.0.1"
-ANSWER_DEADLINE_S = 20.0
+ANSWER_DEADLINE_S = 90.0
 STOP_DEADLINE_S = 5.0
 
 T = TypeVar("T")

@@ -21,7 +21,7 @@ from tests.broker import BarnabasBroker
 from tests.conftest import StartBroker
 
 RECORDS = 2500
-STOP_DEADLINE_S = 10
+STOP_DEADLINE_S = 90
 
 
 def clients_of(broker: BarnabasBroker) -> LogClients:

@@ -18,7 +18,7 @@ def test_a_partition_with_a_new_leader_epoch_is_asked_again(start_broker: StartB
     broker = start_broker()
     producer = Producer({"bootstrap.servers": broker.address})
     producer.produce("t", b"x")
-    assert producer.flush(10) == 0
+    assert producer.flush(90) == 0
     loop = asyncio.new_event_loop()
     admin = loop.run_until_complete(_admin(broker.address))
 

@@ -18,7 +18,7 @@ from tests.broker import BarnabasBroker
 
 T = TypeVar("T")
 
-DEADLINE_S = 20.0
+DEADLINE_S = 90.0
 PARTITIONS = 2
 NEW_TOPICS = 20
 

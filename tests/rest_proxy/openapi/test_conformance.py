@@ -24,7 +24,7 @@ from tests.registry import ask
 
 EXAMPLES = 4
 """For each operation; they are the same in each run."""
-TIMEOUT_S = 20.0
+TIMEOUT_S = 90.0
 V2 = {"Content-Type": "application/vnd.kafka.v2+json"}
 V3 = {"Content-Type": "application/json"}
 

@@ -13,7 +13,7 @@ FIRST_MS = 1_700_000_000_000
 FOREVER = "-1"
 """For topics with records of that age, which else may be gone at any time."""
 STEP_MS = 1000
-FLUSH_S = 20.0
+FLUSH_S = 90.0
 
 Write = Callable[..., None]
 

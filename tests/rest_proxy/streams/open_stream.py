@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from tests.rest_proxy.v3.v3_service import V3Service
 
-DEADLINE_S = 30.0
+DEADLINE_S = 90.0
 EVENTS = "text/event-stream"
 LINES = "application/x-ndjson"
 

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import pytest
@@ -24,8 +23,7 @@ from tests.waiting import wait_for
 NO_REGISTRY = "http://127.0.0.1:1"
 V2 = {"Content-Type": "application/vnd.kafka.v2+json"}
 V2_JSON = {"Accept": "application/vnd.kafka.json.v2+json"}
-FLUSH_S = 20.0
-STOP_MAX_S = 5.0
+FLUSH_S = 90.0
 PORTION = 20
 
 STALLED = 30
@@ -189,9 +187,10 @@ def test_what_is_open_ends_with_the_service(proxy: RestProcess, barnabas: Barnab
         upload.send(numbers(0))
         assert len(upload.receipts(PORTION)) == PORTION
         upload.send(b'{"value":{"type":"JSON","da')
-        began_s = monotonic()
         assert proxy.stop() == 0
-        assert monotonic() - began_s < STOP_MAX_S
+        log = proxy.log.read_text()
+        assert "connections were still open" not in log, "nobody was waited for"
+        assert "did not leave their groups" not in log
         assert upload.rest() == []
         for stream in streams:
             stream.answer.read()

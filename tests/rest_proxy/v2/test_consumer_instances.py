@@ -24,7 +24,7 @@ from tests.conftest import StartBroker
 from tests.rest_proxy.v2.written_topics import create_topic
 from tests.waiting import wait_for, wait_for_async
 
-PATIENCE_S = 10.0
+PATIENCE_S = 90.0
 MANY = 10_000
 
 

@@ -18,7 +18,7 @@ from tests.waiting import wait_for
 
 V2 = "application/vnd.kafka.v2+json"
 LONG_MS = 20_000
-PATIENCE_S = 10.0
+PATIENCE_S = 90.0
 
 
 class Consumer:

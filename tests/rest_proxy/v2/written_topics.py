@@ -12,7 +12,7 @@ from tests.broker import BrokerProcess
 
 FIRST_MS = 1_700_000_000_000
 STEP_MS = 1000
-PATIENCE_S = 10.0
+PATIENCE_S = 90.0
 
 
 def create_topic(broker: BrokerProcess, topic: str, partitions: int) -> None:

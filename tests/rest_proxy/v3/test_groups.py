@@ -20,7 +20,7 @@ def group(v3: V3Service, two_partitions: str) -> str:
     producer = Producer({"bootstrap.servers": v3.bootstrap})
     for number in range(2 * RECORDS):
         producer.produce(two_partitions, b"value", partition=number % 2)
-    assert producer.flush(30) == 0
+    assert producer.flush(90) == 0
     consumer = _consumer(v3, f"group-of-{two_partitions}")
     offsets = [TopicPartition(two_partitions, 0, 1), TopicPartition(two_partitions, 1, 2)]
     consumer.commit(offsets=offsets, asynchronous=False)

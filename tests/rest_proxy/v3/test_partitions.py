@@ -58,7 +58,7 @@ def test_offsets_are_those_of_the_first_and_the_next_record(v3: V3Service, two_p
     producer = Producer({"bootstrap.servers": v3.bootstrap})
     for _ in range(3):
         producer.produce(two_partitions, b"value", partition=1)
-    assert producer.flush(30) == 0
+    assert producer.flush(90) == 0
     path = f"/topics/{two_partitions}/partitions/1/offset"
     name = f"{v3.name}/topic={two_partitions}/partition=1/offset_type=earliest_and_latest"
     assert v3.get(path) == {

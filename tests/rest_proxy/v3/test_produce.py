@@ -13,7 +13,7 @@ from tests.registry import Answer
 from tests.rest_proxy.v3.upload import Upload
 from tests.rest_proxy.v3.v3_service import V3Service
 
-READ_DEADLINE_S = 20.0
+READ_DEADLINE_S = 90.0
 AVRO = json.dumps({"type": "record", "name": "R", "fields": [{"name": "f", "type": "int"}]})
 SCHEMAS = {
     "AVRO": (AVRO, b"\x02", 6),

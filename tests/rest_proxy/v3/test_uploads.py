@@ -13,7 +13,7 @@ from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.inflation import PIECE_MAX_BYTES, StreamInflation
 from tests.rest_proxy.v3.v3_service import JSON, V3Service
 
-DEADLINE_S = 30.0
+DEADLINE_S = 90.0
 LINES = b"".join(b'{"value":{"type":"JSON","data":%d}}\n' % number for number in range(3000))
 PACKED = gzip.compress(LINES)
 

@@ -52,7 +52,7 @@ def test_closing_ends_the_rows_of_another_task(run: Run, sql_service: SqlProcess
                 waiting.set()
             return found
 
-        async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+        async with asyncio.timeout(90), asyncio.TaskGroup() as tasks:
             reading = tasks.create_task(read())
             await waiting.wait()
             await rows.close()

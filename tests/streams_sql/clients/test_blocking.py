@@ -131,9 +131,9 @@ def test_closing_ends_the_rows_of_another_thread(client: Client, sql_service: Sq
 
     with ThreadPoolExecutor(1) as threads:
         reading = threads.submit(read)
-        assert waiting.wait(timeout=30)
+        assert waiting.wait(timeout=90)
         rows.close()
-        assert reading.result(timeout=30) == ["a"]
+        assert reading.result(timeout=90) == ["a"]
     assert push_queries(sql_service) == running
 
 

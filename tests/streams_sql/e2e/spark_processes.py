@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.process_tree import descendants, is_alive
 from tests.waiting import wait_for
 
-START_DEADLINE_S = 60.0
-END_DEADLINE_S = 15.0
+START_DEADLINE_S = 180.0
+END_DEADLINE_S = 90.0
 
 
 class SparkProcesses:

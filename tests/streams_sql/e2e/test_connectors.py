@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.broker import BarnabasBroker
@@ -49,8 +48,8 @@ def test_a_table_of_totals_equals_sql_over_its_source(
     connect_service.create(
         f"{topic}-source", table_source(database.url, "orders", f"{topic}-", **{"value.converter": AVRO})
     )
-    subject = f"{registry.url}/subjects/{topic}-orders-value/versions/latest"
-    wait_for(lambda: httpx.get(subject, trust_env=False).is_success, f"the schema of {topic}-orders")
+    subject = f"/subjects/{topic}-orders-value/versions/latest"
+    wait_for(lambda: registry.ask("GET", subject).status == 200, f"the schema of {topic}-orders")
     sql_service.execute(
         f"CREATE STREAM DB_ORDERS WITH (KAFKA_TOPIC='{topic}-orders', VALUE_FORMAT='AVRO');"
         f"CREATE TABLE DB_TOTALS WITH (KAFKA_TOPIC='{topic}-totals') AS "

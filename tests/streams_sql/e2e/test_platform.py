@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +16,6 @@ from tests.streams_sql.e2e.deadlines import TEST_S
 from tests.streams_sql.e2e.spark_processes import SparkProcesses, wait_until_gone
 
 pytestmark = pytest.mark.timeout(TEST_S)
-
-STOP_SECONDS_MAX = 10.0
 
 
 @pytest.fixture
@@ -41,15 +38,14 @@ def test_the_demo(platform: PlatformProcess) -> None:
         assert [each["streams"] for each in client.execute("SHOW STREAMS;")] == [[]], "nothing is left of it"
 
 
-def test_it_stops_within_seconds_and_nothing_is_left_of_it(platform: PlatformProcess) -> None:
+def test_it_stops_and_nothing_is_left_of_it(platform: PlatformProcess) -> None:
     with Client(platform.url_of("sql")) as client:
         (plugins,) = client.execute("SHOW CONNECTOR PLUGINS;")
         assert plugins["connectorsPlugins"], "SQL is told where Connect is"
     # Spark warms up.
     started = descendants(platform.pid)
-    begun = time.monotonic()
     assert platform.stop() == 0
-    assert time.monotonic() - begun < STOP_SECONDS_MAX
+    assert "killing" not in platform.log.read_text(), "no service had to be ended"
     wait_until_gone(started)
     platform.start()
     # Java is the last to start.

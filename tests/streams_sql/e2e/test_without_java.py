@@ -7,7 +7,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.broker import BarnabasBroker
@@ -33,7 +32,7 @@ def server(
 
 
 def health(server: SqlProcess) -> dict[str, Any]:
-    found: dict[str, Any] = httpx.get(f"{server.url}/healthcheck").json()
+    found: dict[str, Any] = server.get("/healthcheck").json()
     return found
 
 

@@ -19,7 +19,7 @@ from tests.connect_service import ConnectProcess
 from tests.ports import HOST, free_port
 from tests.streams_sql.engine.catalogues import Statements
 
-CALL_S = 30.0
+CALL_S = 90.0
 T = TypeVar("T")
 Asked = Callable[[str], Any]
 

@@ -70,6 +70,6 @@ def test_errors(name: str, arguments: tuple[Any, ...], words: str) -> None:
 
 
 def test_a_hostile_expression_takes_linear_time() -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert call("REGEXP_EXTRACT", "(a+)+$", "a" * 10_000 + "b") is None
-    assert time.monotonic() - began < A_MOMENT_S
+    assert time.process_time() - began < A_MOMENT_S

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,8 +22,6 @@ PUSHES = 2
 PULLS = 1
 ROWS = 1_000
 ENDED = "The server stops, and has ended this query. Ask again when it is back."
-STOP_S = 8.0
-"""Well below the time after which a server that stops does not wait any longer for clients."""
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +67,9 @@ def test_prints(server: SqlProcess, stream: tuple[str, WrittenTopic]) -> None:
     body = {"ksql": f"PRINT '{written.name}';"}
     with ExitStack() as open_:
         for _ in range(PUSHES):
-            open_.enter_context(httpx.stream("POST", f"{server.url}/query", json=body, trust_env=False))
+            open_.enter_context(
+                httpx.stream("POST", f"{server.url}/query", json=body, timeout=CALL_TIMEOUT_S, trust_env=False)
+            )
         answer = server.post("/query", body)
         assert (answer.status_code, answer.json()["error_code"]) == (400, 40003)
     ended = {"ksql": f"PRINT '{written.name}' LIMIT 0;"}
@@ -121,7 +120,7 @@ def test_everything_can_be_ended_at_once(
     assert (status["@type"], status["commandId"]) == ("currentStatus", "cluster/TerminateCluster/terminate")
     streams, tables, queries = server.execute("SHOW STREAMS; SHOW TABLES; SHOW QUERIES;")
     assert (streams["streams"], tables["tables"], queries["queries"]) == ([], [], [])
-    left = AdminClient({"bootstrap.servers": barnabas.address}).list_topics(timeout=10).topics
+    left = AdminClient({"bootstrap.servers": barnabas.address}).list_topics(timeout=90).topics
     # What a query made goes; what was there before stays, though it is named.
     assert [each for each in left if name in each.upper().replace("-", "_")] == [written.name]
 
@@ -145,9 +144,8 @@ def test_a_server_that_stops_ends_what_clients_listen_to(server: SqlProcess, str
         assert listener.row() == ["x"]
         coming = iter(rows)
         assert next(coming) == ("x",)
-        began_s = time.monotonic()
         assert server.stop() == 0
-        assert time.monotonic() - began_s < STOP_S
+        assert "connections were still open" not in server.log.read_text(), "nobody was waited for"
         # It is not the queries that have come to their end.
         error = listener.take()["errorMessage"]
         assert (error["error_code"], error["message"]) == (50300, ENDED)

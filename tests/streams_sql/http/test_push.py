@@ -162,7 +162,7 @@ def test_a_query_with_state_runs_on_spark_while_somebody_listens(
     admin = AdminClient({"bootstrap.servers": barnabas.address})
 
     def topics() -> set[str]:
-        return {name for name in admin.list_topics(timeout=10).topics if TRANSIENT in name}
+        return {name for name in admin.list_topics(timeout=90).topics if TRANSIENT in name}
 
     before = topics()
     sql = f"SELECT N % 2 AS ODD, COUNT(*) AS C, SUM(N) AS S FROM {stream} GROUP BY N % 2 EMIT CHANGES;"

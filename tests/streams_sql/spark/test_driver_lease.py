@@ -12,7 +12,8 @@ from tests.process_tree import children, is_alive
 from tests.waiting import wait_for_async
 
 LEASE_S = 1.0
-QUICK_S = 5.0
+QUICK_S = 9.0
+"""Less than the time for which a stop waits for the process to end by itself."""
 
 
 def driver_processes() -> set[int]:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 REAL_TIME = Trigger(REAL_TIME_INTERVAL_MS, is_real_time=True)
-ADMIN_DEADLINE_S = 30.0
+ADMIN_DEADLINE_S = 90.0
 BAD_RECORDS = 4
 RECORDS: list[tuple[str | None, bytes | None]] = [
     ("12345678", b'{"id": 1, "Name": "anna", "v": 2.5}'),

@@ -14,7 +14,9 @@ from streams_sql.spark import spilled_states
 from streams_sql.spark.spilled_states import SpilledStates
 
 KEYS = st.integers(0, 9).map(lambda number: (f"key {number}",))
-CHANGES = st.lists(st.tuples(st.sampled_from(["put", "append", "delete", "limit"]), KEYS, st.integers(1, 8)), max_size=60)
+CHANGES = st.lists(
+    st.tuples(st.sampled_from(["put", "append", "delete", "limit"]), KEYS, st.integers(1, 8)), max_size=60
+)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -13,7 +13,7 @@ from tests.streams_sql.spark.query_plans import counted, doubled, order
 from tests.streams_sql.spark.query_runs import Found, QueryRun
 from tests.waiting import wait_for
 
-ADMIN_DEADLINE_S = 30.0
+ADMIN_DEADLINE_S = 90.0
 
 
 def delete(run: QueryRun, topic: str) -> None:

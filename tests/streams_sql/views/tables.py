@@ -20,7 +20,7 @@ from streams_sql.views.pages import Budget
 from streams_sql.views.prepared import PreparedPulls
 from streams_sql.views.views import Views
 
-CATCH_UP_S = 30.0
+CATCH_UP_S = 90.0
 WATCH_INTERVAL_S = 0.1
 
 

@@ -215,7 +215,7 @@ def test_new_partitions_are_read(barnabas: BarnabasBroker, topic: str, tmp_path:
         async with opened(tmp_path, barnabas.address, source) as views:
             written.grow(3)
             written.write([("a", {"A": 1})], partition=2)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(90):
                 await view_of(views).progress.reach({2: 1})
             assert await asked(views, source, ALL) == [("a", 1)]
             assert view_of(views).status().positions == {0: 0, 1: 0, 2: 1}
@@ -239,7 +239,7 @@ def test_a_view_waits_for_its_topic_and_for_its_broker(start_broker: StartBroker
         assert await asked(views, source, ALL) == [("a", 1)]
         await asyncio.to_thread(broker.start)
         written.write([("b", {"A": 2})])
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             await view_of(views).progress.reach({0: 2})
         await until(views, lambda status: status.problem is None, "that all is well again")
         assert await asked(views, source, ALL) == [("a", 1), ("b", 2)]

@@ -17,7 +17,7 @@ def produce(broker: BarnabasBroker, topic: str, values: list[object]) -> None:
     producer = Producer({"bootstrap.servers": broker.address})
     for value in values:
         producer.produce(topic, orjson.dumps(value), b"key")
-    assert producer.flush(30) == 0
+    assert producer.flush(90) == 0
 
 
 def test_plain_json_becomes_rows_and_bad_records_are_kept(
