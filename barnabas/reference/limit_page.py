@@ -40,7 +40,8 @@ _LIMITS: Final[Mapping[str, Sequence[tuple[str, str, str, str]]]] = {
         ("requests under way on one HTTP/2 connection", "requests", "barnabas.kernel.http.server:STREAMS_MAX", "further ones wait"),
         ("the request line and headers", "bytes", "barnabas.kernel.http.server:HEADERS_MAX_BYTES", "431"),
         ("a connection on which no request comes", "ms", "barnabas.kernel.http.server:IDLE_MAX_MS", "it is closed"),
-        ("the time of a request that is no stream", "ms", "rest/request.timeout.ms", "503; Connect has 90 s"),
+        ("the time of a request that is no stream", "ms", "rest/request.timeout.ms", "503"),
+        ("the same of Connect", "ms", "connect/request.timeout.ms", "503"),
     ),
     "Schema Registry": (
         ("the body of a request", "bytes", "registry/size.limit.filter.max.request.body.size", "413"),
@@ -92,7 +93,7 @@ _LIMITS: Final[Mapping[str, Sequence[tuple[str, str, str, str]]]] = {
     "The command": (
         ("a file of `barnabas apply`", "bytes", "barnabas.cli.apply.document:FILE_BYTES_MAX", "refused"),
         ("the wait of `barnabas backup` for a moment between transactions", "s", "barnabas.backup.held_files:SETTLE_LIMIT_S", "it ends with an error and leaves nothing"),
-        ("scripts within scripts", "levels", "barnabas.cli.sql_session:SCRIPTS_WITHIN_MAX", "refused"),
+        ("scripts within scripts", "levels", "streams_sql.language.scripts:SCRIPTS_WITHIN_MAX", "refused"),
     ),
 }  # fmt: skip
 

@@ -76,8 +76,12 @@ class WholeLine:
     def by_offset(self) -> WholeLine:
         """The rows of one record, made at several places, one behind the other."""
         order = sorted(range(len(self.rows)), key=lambda index: _offset(self.rows[index]))
-        times, places, rows = ([each[index] for index in order] for each in (self.times, self.places, self.rows))
-        return WholeLine(self.rank, times, places, rows)
+        return WholeLine(
+            self.rank,
+            [self.times[index] for index in order],
+            [self.places[index] for index in order],
+            [self.rows[index] for index in order],
+        )
 
 
 def merged(lines: Sequence[WholeLine]) -> Iterator[tuple[int, list[Row]]]:

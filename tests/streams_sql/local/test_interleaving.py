@@ -59,7 +59,7 @@ def test_whole_lines_are_merged_in_the_same_order(lines: list[list[tuple[int, in
         line = Line(rank, is_awaited=False)
         line.items.extend((time, place, (name,)) for time, place, name in rows)
         waiting.append(line)
-        times, places, names = ([row[part] for row in rows] for part in range(3))
-        whole.append(WholeLine(rank, times, places, [(name,) for name in names]))
+        times, places = [time for time, _, _ in rows], [place for _, place, _ in rows]
+        whole.append(WholeLine(rank, times, places, [(name,) for _, _, name in rows]))
     expected = [(place, row) for place, some in in_order(waiting) for row in some]
     assert [(place, row) for place, some in merged(whole) for row in some] == expected
