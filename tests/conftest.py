@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import secrets
@@ -259,4 +260,7 @@ def _serving(database: type[DatabaseT]) -> Iterator[DatabaseT]:
 def _running(service: Service) -> Iterator[Service]:
     service.start()
     yield service
+    if isinstance(service, BrokerProcess):
+        # Clients of librdkafka that are garbage, and have not been collected, would complain that their broker has gone.
+        gc.collect()
     service.stop()

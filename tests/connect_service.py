@@ -9,7 +9,7 @@ import httpx
 from tests.service_process import HttpServiceProcess
 from tests.waiting import wait_for
 
-CALL_TIMEOUT_S = 60.0
+CALL_TIMEOUT_S = 180.0
 QUICK_COMMITS = {"offset.flush.interval.ms": "500"}
 
 

@@ -23,7 +23,7 @@ from tests.provision.databases import MARIADB, POSTGRESQL, DatabaseServer
 from tests.service_process import ServiceProcess
 from tests.waiting import wait_for
 
-SET_UP_DEADLINE_S = 60
+SET_UP_DEADLINE_S = 180
 MEMORY = Path("/dev/shm")
 # Containers often have too little of it for a database.
 MEMORY_BYTES_MIN = 2 * 1024**3

@@ -9,7 +9,7 @@ from tests.ports import HOST, free_port
 from tests.provision import kafka_classes
 
 CLUSTER_ID = "QmFybmFiYXMtdGVzdHM0Mw"
-FORMAT_DEADLINE_S = 60
+FORMAT_DEADLINE_S = 180
 HEAP = "-Xmx512M"
 # Tests are over before code is worth being compiled well.
 QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -36,22 +36,31 @@ class LocalTail:
             for each in reads_of(plan.node)
         }
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="local query")
-        self._run = lambda: LocalRun(plan, consumer, registry, on_problem, on_error, spans, is_bounded=False)
+        self._make = lambda: LocalRun(plan, consumer, registry, on_problem, on_error, spans, is_bounded=False)
+        self._run: LocalRun | None = None
         self._pages: AsyncGenerator[list[tuple[tuple[Any, ...], bool]], None] | None = None
+        self._turn = asyncio.Lock()
 
     async def open(self) -> None:
         """SqlProblem when a topic cannot be read."""
-        run = await asyncio.get_running_loop().run_in_executor(self._threads, self._run)
-        self._pages = each_page(run, self._threads)
+        self._run = await asyncio.get_running_loop().run_in_executor(self._threads, self._make)
+        self._pages = each_page(self._run, self._threads)
 
-    async def __aiter__(self) -> AsyncIterator[RowBatch]:
+    def __aiter__(self) -> LocalTail:
+        return self
+
+    async def __anext__(self) -> RowBatch:
         assert self._pages is not None, "the tail has been opened"
-        async for page in self._pages:
-            yield RowBatch([row for row, _ in page], [place for place, (_, is_gone) in enumerate(page) if is_gone])
+        async with self._turn:
+            page = await anext(self._pages)
+        return RowBatch([row for row, _ in page], [place for place, (_, is_gone) in enumerate(page) if is_gone])
 
     async def close(self) -> None:
-        if self._pages is not None:
-            await self._pages.aclose()
+        """May be called more than once, and while somebody waits for rows: the page that is being made is ended first."""
+        if self._run is not None and self._pages is not None:
+            self._run.interrupt()
+            async with self._turn:
+                await self._pages.aclose()
         self._threads.shutdown(wait=False)
 
 

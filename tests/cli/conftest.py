@@ -12,7 +12,7 @@ import pytest
 
 from barnabas.cli.main import main
 
-COMMAND_DEADLINE_S = 60
+COMMAND_DEADLINE_S = 180
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[..., subprocess.Popen[str]]

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.clients.records import CLIENT_LIMIT_BYTES, Headers, Read, Record
 from tests.provision import kafka_classes
 
-TOOL_DEADLINE_S = 60
+TOOL_DEADLINE_S = 180
 STOP_DEADLINE_S = 90
 OUTPUT_TAIL_CHARACTERS = 4000
 CONSUME_DEADLINE_MS = 30_000

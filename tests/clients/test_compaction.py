@@ -32,7 +32,7 @@ DAY_MS = 86_400_000
 MARK = "cleaner-offset-checkpoint"
 CONFIG = LogConfig(segment_bytes=SEGMENT_BYTES, compacts=True, delete_retention_ms=DAY_MS)
 EAGER = {"log.cleaner.backoff.ms": "50", "log.initial.task.delay.ms": "50", "log.segment.delete.delay.ms": "10"}
-CLEANING_DEADLINE_S = 60.0
+CLEANING_DEADLINE_S = 180.0
 # Which codec writes which bytes is the codec's affair; what it inflates to is compared.
 UNCOMPRESSED = 0
 

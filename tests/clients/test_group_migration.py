@@ -9,7 +9,7 @@ from tests.waiting import wait_for
 
 PARTITIONS = 4
 RECORDS_EACH = 10
-GROUP_DEADLINE_S = 60
+GROUP_DEADLINE_S = 180
 
 
 def member(address: str, topic: str, group: str, protocol: str) -> ConfluentMember:

@@ -17,7 +17,7 @@ from tests.waiting import wait_for
 PARTITIONS = 4
 RECORDS_EACH = 25
 EVERY_PARTITION = set(range(PARTITIONS))
-GROUP_DEADLINE_S = 60
+GROUP_DEADLINE_S = 180
 
 
 @pytest.fixture(params=list(MEMBERS))

@@ -15,7 +15,7 @@ from tests.clients.records import KEEP_FOREVER, Record, edge_cases, numbered, st
 from tests.provision import kafkajs
 
 SCRIPT = Path(__file__).with_name("kafkajs_client.js")
-DEADLINE_S = 60
+DEADLINE_S = 180
 
 
 @pytest.fixture(scope="module")

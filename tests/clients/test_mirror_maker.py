@@ -11,7 +11,7 @@ from tests.clients.records import KEEP_FOREVER, numbered
 from tests.conftest import StartBroker
 from tests.waiting import wait_for
 
-MIRROR_DEADLINE_S = 110
+MIRROR_DEADLINE_S = 280
 RECORDS = 500
 COMMITTED = 120
 

@@ -22,7 +22,7 @@ RECORDS = 1500
 """In each partition."""
 
 KILLS = 4
-COPY_DEADLINE_S = 60.0
+COPY_DEADLINE_S = 180.0
 POLL_S = 0.2
 
 

@@ -18,7 +18,7 @@ CLIENTS = 8
 BEFORE_THE_KILL = 300
 AFTER_THE_RESTART = 300
 PARTITIONS = 3
-RECOVERY_DEADLINE_S = 60.0
+RECOVERY_DEADLINE_S = 180.0
 HEADERS = {"Content-Type": "application/vnd.kafka.json.v2+json"}
 
 

@@ -19,7 +19,7 @@ from tests.ports import HOST, free_port
 from tests.registry import RegistryProcess
 from tests.waiting import wait_for
 
-CLI_DEADLINE_S = 60
+CLI_DEADLINE_S = 180
 
 
 @pytest.fixture

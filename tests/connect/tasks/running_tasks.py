@@ -17,7 +17,7 @@ from tests.waiting import wait_for
 CONNECTORS = Path(__file__).with_name("connectors.py")
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 GRACE_S = 90.0
-CALL_DEADLINE_S = 60.0
+CALL_DEADLINE_S = 180.0
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from core_broker.log.config import LogConfig
 from tests.core_broker.log.batches import START_MS, append, append_marker, batch, kill, open_log
 
 TOOL = "org.apache.kafka.tools.DumpLogSegments"
-TIMEOUT_S = 100
+TIMEOUT_S = 180
 ABOUT_LOGGING = ("SLF4J", "log4j", "StatusLogger", "WARN")
 CODECS = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 CONFIG = LogConfig(segment_bytes=30_000, index_interval_bytes=300)

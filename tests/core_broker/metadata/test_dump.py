@@ -14,7 +14,7 @@ from core_broker.metadata.image import ResourceType
 from core_broker.metadata.store import DIRECTORY_NAME, MetadataStore
 from core_broker.metadata.topics import Node, partition_record
 
-DUMP_DEADLINE_S = 60
+DUMP_DEADLINE_S = 180
 NODE = Node(1, b"d" * 16)
 
 

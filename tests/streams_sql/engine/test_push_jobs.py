@@ -56,12 +56,20 @@ class Scene:
 
 
 @pytest.fixture
-def play(barnabas: BarnabasBroker, topic: str) -> Callable[[Callable[[Scene], Awaitable[None]]], None]:
-    """Runs a test in an event loop."""
+def play(
+    barnabas: BarnabasBroker, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Callable[[Scene], Awaitable[None]]], None]:
+    """Runs a test in an event loop, and ends the queries that it leaves behind: else they would go on reading."""
 
     def played(work: Callable[[Scene], Awaitable[None]]) -> None:
         async def run() -> None:
-            await work(Scene(barnabas.address, topic))
+            scene = Scene(barnabas.address, topic)
+            try:
+                await work(scene)
+            finally:
+                # Nobody tells of the end of these jobs any more.
+                monkeypatch.setattr(push_jobs, "STOP_TIMEOUT_S", 0.05)
+                await scene.pushes.stop()
 
         asyncio.run(run())
 

@@ -14,7 +14,7 @@ from tests.sql_service import SqlProcess
 from tests.streams_sql.spark.query_runs import Topics
 from tests.waiting import wait_for
 
-TEST_DEADLINE_S = 300
+TEST_DEADLINE_S = 600
 DEADLINE_S = 90.0
 
 pytestmark = pytest.mark.timeout(TEST_DEADLINE_S)

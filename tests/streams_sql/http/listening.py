@@ -31,7 +31,9 @@ class Listener:
         return found
 
     def row(self) -> list[Any]:
-        columns: list[Any] = self.take()["row"]["columns"]
+        found = self.take()
+        assert "row" in found, found
+        columns: list[Any] = found["row"]["columns"]
         return columns
 
 

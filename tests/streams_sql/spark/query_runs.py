@@ -19,7 +19,7 @@ from tests.waiting import wait_for
 if TYPE_CHECKING:
     from streams_sql.spark.query_host import QueryHost
 
-DEADLINE_S = 60.0
+DEADLINE_S = 240.0
 READ_TIMEOUT_S = 0.2
 TRIGGER = Trigger(interval_ms=50)
 

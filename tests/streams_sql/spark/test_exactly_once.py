@@ -36,7 +36,7 @@ from tests.streams_sql.spark.test_driver_process import Told, drivers_of, java_o
 from tests.waiting import wait_for, wait_for_async
 
 TEST_DEADLINE_S = 600
-DEADLINE_S = 120.0
+DEADLINE_S = 240.0
 KILLS = 1
 SLOTS = 4
 LOOKS = 200

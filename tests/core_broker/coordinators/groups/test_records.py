@@ -32,7 +32,7 @@ from tests.core_broker.coordinators.groups.group_client import GroupClient
 from tests.core_broker.faults.hosted_broker import HostedBroker
 
 TOOL = "org.apache.kafka.tools.DumpLogSegments"
-TIMEOUT_S = 100
+TIMEOUT_S = 180
 _LINE = re.compile(r"key: (\{.*?\}) payload: (.*)")
 
 NUMBERS = st.integers(-(1 << 63), (1 << 63) - 1)

@@ -11,7 +11,7 @@ from core_broker.coordinators.transactions.transaction import Status
 from tests.core_broker.faults.hosted_broker import HostedBroker
 from tests.core_broker.transaction_client import TransactionClient
 
-TOOL_DEADLINE_S = 60
+TOOL_DEADLINE_S = 180
 SETTINGS = {"transaction.state.log.num.partitions": 1}
 
 

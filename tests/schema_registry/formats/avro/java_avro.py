@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 ORACLE = Path(__file__).parent / "AvroOracle.java"
-DEADLINE_S = 60
+DEADLINE_S = 180
 JARS = ("avro-1.12.1", "jackson-annotations-", "jackson-core-2", "jackson-databind-2", "slf4j-api-")
 QUICK_START = ("-Xmx512M", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 

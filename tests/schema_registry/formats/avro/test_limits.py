@@ -12,7 +12,7 @@ from schema_registry.formats.avro.compatibility import INCOMPATIBILITIES_MAX
 from schema_registry.formats.avro.schema import AvroSchema
 from schema_registry.formats.parsed_schema import NESTING_MAX_LEVELS, SCHEMA_MAX_CHARACTERS, InvalidSchema
 
-pytestmark = pytest.mark.timeout(30)  # Where time could grow exponentially or with the square, minutes would not do.
+pytestmark = pytest.mark.timeout(120)  # Where time could grow exponentially or with the square, hours would not do.
 
 
 def record(name: str, *types: Any, **more: Any) -> dict[str, Any]:

@@ -1,0 +1,55 @@
+"""Rows of a query in this process, and its end while somebody waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+
+from streams_sql.analysis.push import plan_push
+from streams_sql.engine.local_tail import LocalTail
+from streams_sql.engine.results import RowBatch
+from streams_sql.engine.topic_tail import Start
+from tests.broker import BarnabasBroker
+from tests.streams_sql.analysis.catalogues import query_of, sources
+from tests.streams_sql.processors.plans import unexpected
+from tests.streams_sql.views.written_topic import WrittenTopic
+
+
+async def opened(broker: BarnabasBroker, topic: str) -> LocalTail:
+    WrittenTopic(broker.address, topic).write([("x", {"a": 1})])
+    catalogue = sources(f"CREATE STREAM s (k STRING KEY, a INT) WITH (kafka_topic='{topic}')")
+    plan = plan_push(query_of("SELECT k, COUNT(*) AS n FROM s GROUP BY k EMIT CHANGES;"), catalogue)
+    settings = {"bootstrap.servers": broker.address}
+    tail = LocalTail(plan, settings, None, Start(is_beginning=True), unexpected, unexpected)
+    await tail.open()
+    return tail
+
+
+async def waiting_for_more(tail: LocalTail) -> asyncio.Task[RowBatch | None]:
+    """Take what is there, then wait for what will never come."""
+    assert (await anext(tail)).rows == [("x", 1)]
+    waiting = asyncio.ensure_future(anext(tail, None))
+    await asyncio.wait((waiting,), timeout=0)
+    assert not waiting.done()
+    return waiting
+
+
+def test_it_can_be_closed_while_somebody_waits_for_rows(barnabas: BarnabasBroker, topic: str) -> None:
+    async def scenario() -> None:
+        tail = await opened(barnabas, topic)
+        waiting = await waiting_for_more(tail)
+        await asyncio.gather(tail.close(), tail.close())
+        assert await waiting is None
+        assert await anext(tail, None) is None
+
+    asyncio.run(scenario())
+
+
+def test_it_can_be_closed_when_a_reader_has_just_given_up(barnabas: BarnabasBroker, topic: str) -> None:
+    async def scenario() -> None:
+        tail = await opened(barnabas, topic)
+        waiting = await waiting_for_more(tail)
+        waiting.cancel()
+        await tail.close()
+        assert waiting.cancelled()
+
+    asyncio.run(scenario())
