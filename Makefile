@@ -27,8 +27,13 @@ spark: $(VENV)/installed
 	$(BIN)/python -m deploy.spark
 
 # Five workers: much of the suite waits for other processes. A file stays with one of them, since its tests share what is started.
-test: lint types provision
-	$(BIN)/python -m pytest --numprocesses 5 --dist loadfile --no-loadscope-reorder
+# What is installed on a fresh machine takes minutes of its own, which are told apart from the tests'.
+test:
+	@$(call timed,set-up,$(MAKE) --no-print-directory provision)
+	@$(call timed,checks,$(MAKE) --no-print-directory lint types)
+	@$(call timed,tests,$(BIN)/python -m pytest --numprocesses 5 --dist loadfile --no-loadscope-reorder)
+
+timed = begun=$$(date +%s); $(2) || exit; echo "$(1) took $$(($$(date +%s) - begun)) s"
 
 # The demo on three nodes of Apache Kafka, one of which is killed, and on a Spark cluster. `make test` has shorter tests of both.
 test-cluster: provision

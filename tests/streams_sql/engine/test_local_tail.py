@@ -8,6 +8,7 @@ from streams_sql.analysis.push import plan_push
 from streams_sql.engine.local_tail import LocalTail
 from streams_sql.engine.results import RowBatch
 from streams_sql.engine.topic_tail import Start
+from streams_sql.plan.records import Problem
 from tests.broker import BarnabasBroker
 from tests.streams_sql.analysis.catalogues import query_of, sources
 from tests.streams_sql.processors.plans import unexpected
@@ -19,7 +20,8 @@ async def opened(broker: BarnabasBroker, topic: str) -> LocalTail:
     catalogue = sources(f"CREATE STREAM s (k STRING KEY, a INT) WITH (kafka_topic='{topic}')")
     plan = plan_push(query_of("SELECT k, COUNT(*) AS n FROM s GROUP BY k EMIT CHANGES;"), catalogue)
     settings = {"bootstrap.servers": broker.address}
-    tail = LocalTail(plan, settings, None, Start(is_beginning=True), unexpected, unexpected)
+    problems: list[Problem] = []
+    tail = LocalTail(plan, settings, None, Start(is_beginning=True), problems.append, unexpected)
     await tail.open()
     return tail
 
