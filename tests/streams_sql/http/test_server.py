@@ -251,6 +251,11 @@ def test_what_is_asserted_is_so_or_becomes_so(sql_service: SqlProcess, registry:
     quick = "TIMEOUT 10 MILLISECONDS"
     assert answered(f"ASSERT TOPIC `{topic}` {quick};") == (417, 41700, f"Topic {topic} does not exist")
     assert answered(f"ASSERT NOT EXISTS TOPIC '{topic}';") == (200, None, "assert_topic")
+    # What tests assert, no server does.
+    for text in ("VALUES s VALUES (1)", "NULL VALUES s KEY (1)", "STREAM s", "TABLE t WITH (PARTITIONS=1)"):
+        status, _, message = answered(f"ASSERT {text};")
+        assert status == 400
+        assert "`barnabas sql test FILE` runs without a server" in message
     subject = f"{topic}-value"
     assert answered(f"ASSERT SCHEMA SUBJECT '{subject}' {quick};") == (
         417,

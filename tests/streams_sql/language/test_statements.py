@@ -23,6 +23,8 @@ from streams_sql.language.statements import (
     Ago,
     AlterSource,
     AlterSystem,
+    AssertRows,
+    AssertSource,
     AtOffset,
     AtTime,
     ChangeQuery,
@@ -316,6 +318,22 @@ def test_a_query(text: str, query: Query) -> None:
         ),
         ("ASSERT SCHEMA SUBJECT 'a-value' ID 3 TIMEOUT 1 MINUTE", AssertSchema("a-value", 3, timeout_ms=60_000)),
         ("ASSERT NOT EXISTS SCHEMA ID 3", AssertSchema(None, 3, exists=False)),
+        (
+            "ASSERT VALUES s (a, `b`) VALUES (1, 'x'), (2, NULL)",
+            AssertRows(InsertValues("S", ("A", "b"), ((Literal(1), Literal("x")), (Literal(2), Literal(None))))),
+        ),
+        ("ASSERT NULL VALUES s KEY (1)", AssertRows(InsertValues("S", (), ((Literal(1),),)), is_deletion=True)),
+        (
+            "ASSERT TABLE t (k INT PRIMARY KEY) WITH (kafka_topic='x')",
+            AssertSource(
+                CreateSource(
+                    Kind.TABLE,
+                    "T",
+                    (ColumnDefinition("K", INTEGER, ColumnRole.PRIMARY_KEY),),
+                    {"KAFKA_TOPIC": Literal("x")},
+                )
+            ),
+        ),
         ("DROP STREAM s", DropSource(Kind.STREAM, "S")),
         ("CREATE INDEX by_a ON t (a, `b`)", CreateIndex("BY_A", "T", ("A", "b"))),
         ("CREATE INDEX IF NOT EXISTS i ON t (a)", CreateIndex("I", "T", ("A",), if_not_exists=True)),
