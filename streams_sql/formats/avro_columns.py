@@ -35,18 +35,18 @@ class _Bodies:
 
     def __init__(self, payloads: Sequence[bytes | None], prefix: bytes) -> None:
         self.joined = b"".join(payloads)  # type: ignore[arg-type]
-        self.data = np.frombuffer(self.joined + PADDING, np.uint8)
+        self._padded = self.joined + PADDING
+        self.data = np.frombuffer(self._padded, np.uint8)
         sizes = np.fromiter(map(len, payloads), np.int64, len(payloads))  # type: ignore[arg-type]
         self.ends: Places = np.cumsum(sizes)
         starts = self.ends - sizes
-        if not (self.near(starts, len(prefix)) == np.frombuffer(prefix, np.uint8)).all():
+        if not (self.anywhere(f"V{len(prefix)}")[starts] == np.void(prefix)).all():
             raise _OutOfTheOrdinary
         self.begin: Places = starts + len(prefix)
 
-    def near(self, places: Places, size: int) -> NDArray[np.uint8]:
-        """So many bytes from each of the places on."""
-        found: NDArray[np.uint8] = self.data[places[:, np.newaxis] + np.arange(size)]
-        return found
+    def anywhere(self, kind: str) -> NDArray[Any]:
+        """A value of this kind from each byte on."""
+        return np.ndarray((len(self.joined),), np.dtype(kind), self._padded, strides=(1,))
 
 
 ReadField: TypeAlias = Callable[[_Bodies, Places], tuple[Sequence[Any], Places]]
@@ -103,15 +103,15 @@ def _field_reader(is_union: bool, branches: Sequence[str]) -> ReadField:
 def _numbers(bodies: _Bodies, places: Places) -> tuple[NDArray[np.int64], Places]:
     """Those of variable length, lowest bits first, in which the lowest is the sign."""
     byte, places = bodies.data[places], places + 1
-    bits = (byte & 0x7F).astype(np.uint64)
+    bits = (byte & 0x7F).astype(np.int64)
     more, shift = byte > 0x7F, 7
     while more.any():
         if shift > LONG_SHIFT_MAX:
             raise _OutOfTheOrdinary
         byte, places = np.where(more, bodies.data[places], 0), places + more
-        bits |= (byte & 0x7F).astype(np.uint64) << np.uint64(shift)
+        bits |= (byte & 0x7F).astype(np.int64) << shift
         more, shift = byte > 0x7F, shift + 7
-    return (bits >> np.uint64(1)).astype(np.int64) ^ -(bits & np.uint64(1)).astype(np.int64), places
+    return (bits >> 1) ^ -(bits & 1), places
 
 
 def _longs(bodies: _Bodies, places: Places) -> tuple[Sequence[Any], Places]:
@@ -124,11 +124,11 @@ def _booleans(bodies: _Bodies, places: Places) -> tuple[Sequence[Any], Places]:
 
 
 def _floats(bodies: _Bodies, places: Places) -> tuple[Sequence[Any], Places]:
-    return bodies.near(places, 4).view("<f4").ravel().tolist(), places + 4
+    return bodies.anywhere("<f4")[places].tolist(), places + 4
 
 
 def _doubles(bodies: _Bodies, places: Places) -> tuple[Sequence[Any], Places]:
-    return bodies.near(places, 8).view("<f8").ravel().tolist(), places + 8
+    return bodies.anywhere("<f8")[places].tolist(), places + 8
 
 
 def _texts(bodies: _Bodies, places: Places) -> tuple[Sequence[Any], Places]:

@@ -125,6 +125,7 @@ class CombiningTail:
         time = f"row[{self.rowtime}]"
         keys = [f"row[{place}]" for place in range(len(self.keys))]
         pane = [] if self.pane_ms is None else [f"{time} - {time} % {self.pane_ms}"]
+        group = f"({''.join(f'{each}, ' for each in (*keys, *pane))})"
         values = [None if place is None else f"row[{place}]" for place in self.arguments]
         firsts = [part.first.format(value=value) for part, value in zip(self.parts, values, strict=True)]
         nexts = [
@@ -137,7 +138,7 @@ class CombiningTail:
             "    get = groups.get",
             "    for row in rows:",
             "        if row[-1][0]: continue",
-            f"        key = ({''.join(f'{each}, ' for each in (*keys, *pane))})",
+            f"        key = {keys[0] if len(keys) == 1 and not pane else group}",
             "        state = get(key)",
             "        if state is None:",
             f"            groups[key] = [{', '.join([*keys, *firsts, time])}]",
