@@ -26,9 +26,7 @@ _UPSERT: Final[Mapping[str, str]] = {
 
 
 def settings_of(query: Query) -> Mapping[str, str]:
-    # The table has long been read when the orders go on: they need not wait for more of it.
-    idle = {"table.exec.source.idle-timeout": "1 s" if query.kind == "join" else "0 ms"}
-    return {**idle, **(MINI_BATCHES if query.kind == "count" and query.pace == "default" else NO_MINI_BATCHES)}
+    return MINI_BATCHES if query.kind == "count" and query.pace == "default" else NO_MINI_BATCHES
 
 
 def flink_source(query: Query, topic: str, site: Site) -> str:

@@ -49,6 +49,8 @@ ENTRY_STATES_MAX: Final = 50_000
 ENTRIES_BYTES_MIN: Final = 1024 * 1024
 ENTRIES_GROWTH: Final = 2
 """What is known is written anew when the entries are larger than this, and than so many times what it was."""
+ENTRIES_COUNT_MAX: Final = 10_000
+"""And when there are so many more: each is read by a call of its own."""
 SHARDS_KEPT_MAX: Final = 64
 """In the memory of one worker. The one that was used longest ago goes."""
 KEYS_REMEMBERED_MAX: Final = 100_000
@@ -168,7 +170,7 @@ class ShardProcessor(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._entries = handle.getMapState("entries", "number BIGINT", "entry BINARY")
-        self._mark = handle.getValueState("mark", "mark BINARY, first BIGINT, next BIGINT")
+        self._mark = handle.getValueState("mark", "mark BINARY, first BIGINT, whole_next BIGINT, next BIGINT")
 
     def handleInputRows(self, key: Any, rows: Iterator[SparkRow], timerValues: Any) -> Iterator[SparkRow]:  # noqa: N802, N803
         name = self._run, key[0]
@@ -179,7 +181,7 @@ class ShardProcessor(StatefulProcessor):
                 shard.close()
             shard = _Shard(self._node, self._rows_max)
             if mark is not None:
-                shard.first, shard.next = mark[1:]
+                shard.first, shard.whole_next, shard.next = mark[1:]
             shard.restore(map(self._entry, range(shard.first, shard.next)))
         made = shard.take(rows)
         self._write(shard)
@@ -202,14 +204,14 @@ class ShardProcessor(StatefulProcessor):
         """Entries one by one, each under a number of its own: together they may be larger than a value can be, or than memory."""
         shard.mark = secrets.token_bytes(8)
         self._append(shard, shard.changed())
-        if shard.entries_bytes > max(ENTRIES_BYTES_MIN, ENTRIES_GROWTH * shard.whole_bytes):
+        if shard.has_grown:
             former = range(shard.first, shard.next)
             shard.first, shard.entries_bytes = shard.next, 0
             self._append(shard, shard.whole())
-            shard.whole_bytes = shard.entries_bytes
+            shard.whole_bytes, shard.whole_next = shard.entries_bytes, shard.next
             for number in former:
                 self._entries.removeKey((number,))
-        self._mark.update((shard.mark, shard.first, shard.next))
+        self._mark.update((shard.mark, shard.first, shard.whole_next, shard.next))
 
     def _append(self, shard: _Shard, entries: Iterable[bytes]) -> None:
         for entry in entries:
@@ -234,6 +236,8 @@ class _Shard:
     next: int = 0
     entries_bytes: int = 0
     whole_bytes: int = 0
+    whole_next: int = 0
+    """Entries from here on are changes."""
 
     def __post_init__(self) -> None:
         topics = {read.source.topic for read in reads_of(self.node)}
@@ -245,11 +249,12 @@ class _Shard:
             keyed.close()
 
     def restore(self, entries: Iterable[bytes]) -> None:
-        for entry in entries:
+        for number, entry in enumerate(entries, self.first):
             self.entries_bytes += len(entry)
+            if number < self.whole_next:
+                self.whole_bytes += len(entry)
             for keyed, part in zip(self.pipeline.keyed, pickle.loads(entry), strict=True):  # noqa: S301 - our own state
                 keyed.restore(part)
-        self.whole_bytes = self.entries_bytes
         for keyed in self.pipeline.keyed:
             keyed.watch()
 
@@ -280,6 +285,12 @@ class _Shard:
             line.places.extend(repeat(place, len(rows)))
         # The same records, read in several places: each goes through all of them before the next one.
         return [line.by_offset() if len(places[topic]) > 1 else line for (topic, _), line in lines.items()]
+
+    @property
+    def has_grown(self) -> bool:
+        """Whether there is much more in the state store than is known."""
+        is_large = self.entries_bytes > max(ENTRIES_BYTES_MIN, ENTRIES_GROWTH * self.whole_bytes)
+        return is_large or self.next - self.whole_next > ENTRIES_COUNT_MAX
 
     def changed(self) -> Iterator[bytes]:
         return _entries([keyed.changed() for keyed in self.pipeline.keyed])

@@ -55,11 +55,11 @@ def test_whole_lines_are_merged_in_the_same_order(lines: list[list[tuple[int, in
     waiting, whole = [], []
     for number, items in enumerate(lines):
         rank = (number % 2, number)
-        rows = [(time, place, f"row {number}.{index}") for index, (time, place) in enumerate(items)]
+        times, places = [time for time, _ in items], [place for _, place in items]
+        rows = [(f"row {number}.{index}",) for index in range(len(items))]
         line = Line(rank, is_awaited=False)
-        line.items.extend((time, place, (name,)) for time, place, name in rows)
+        line.items.extend(zip(times, places, rows, strict=True))
         waiting.append(line)
-        times, places = [time for time, _, _ in rows], [place for _, place, _ in rows]
-        whole.append(WholeLine(rank, times, places, [(name,) for _, _, name in rows]))
+        whole.append(WholeLine(rank, times, places, rows))
     expected = [(place, row) for place, some in in_order(waiting) for row in some]
     assert [(place, row) for place, some in merged(whole) for row in some] == expected

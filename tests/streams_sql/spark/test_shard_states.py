@@ -152,12 +152,19 @@ def lines(reads: Sequence[Read], rows: Sequence[tuple[int, Row]]) -> list[Line]:
     return found
 
 
-def test_entries_are_written_anew_when_they_have_grown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shards, "ENTRIES_BYTES_MIN", 100)
+@pytest.mark.parametrize("is_kept", [True, False])
+@pytest.mark.parametrize(("name", "limit"), [("ENTRIES_BYTES_MIN", 100), ("ENTRIES_COUNT_MAX", 10)])
+def test_entries_are_written_anew_when_they_have_grown(
+    monkeypatch: pytest.MonkeyPatch, name: str, limit: int, is_kept: bool
+) -> None:
+    """Also where each batch has a worker that has not run the one before."""
+    monkeypatch.setattr(shards, name, limit)
     node = PLANS["count"]()
     running, (read,) = Running(node), Pipeline(node, unexpected).reads
     counts, lengths = [], []
     for time in range(100):
+        if not is_kept:
+            shards._KEPT.clear()
         ((_, count, *_),) = running.batch([(0, row_of(read, time, G="a"))])
         counts.append(count)
         lengths.append(running.entry_count)
