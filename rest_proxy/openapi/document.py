@@ -25,7 +25,13 @@ API_VERSION: Final = "3"
 _ERROR: Final[dict[str, Schema]] = {"Error": answered({"error_code": INT32, "message": TEXT})}
 _READY: Final = Content(answered({"ready": {"type": "boolean"}}), (JSON_TYPE,))
 _HEALTH: Final = Content(answered({"healthy": {"type": "boolean"}, "status": {"type": "object"}}), (JSON_TYPE,))
+_CHECKED: Final = Content(
+    answered({"status": TEXT, "message": TEXT, "service": TEXT, "checks": {"type": "object"}}), (JSON_TYPE,)
+)
+_ALIVE: Final = Content(answered({"status": TEXT}), (JSON_TYPE,))
 _SERVICE: Final = (
+    Operation("GET", "/health", "Service", "Tell what works, and what does not", {200: _CHECKED, 503: _CHECKED}),
+    Operation("GET", "/health/live", "Service", "Tell that the service answers", {200: _ALIVE}),
     Operation("GET", "/_health", "Service", "Tell whether Kafka answers, and why not", {200: _HEALTH, 503: _HEALTH}),
     Operation("GET", "/status/ready", "Service", "Tell whether requests would be served", {200: _READY, 503: _READY}),
     Operation("GET", "/metrics", "Service", "Tell metrics to Prometheus", {200: Content(TEXT, ("text/plain",))}),

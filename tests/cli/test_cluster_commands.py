@@ -124,7 +124,7 @@ def test_an_error_says_what_to_do(failure_at: Failure, words: tuple[str, ...], s
 
 @pytest.mark.parametrize("words", [("topics", "list"), ("produce", "t", "x"), ("consume", "t"), ("groups", "list")])
 def test_nobody_there_is_told_at_once(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*words, "--bootstrap-server", "127.0.0.1:1"]) == 1
+    assert main([*words, "--bootstrap-server", "127.0.0.1:1"]) == 3
     said = capsys.readouterr().err
     assert "cannot connect to 127.0.0.1:1" in said
     assert "barnabas up" in said

@@ -38,11 +38,12 @@ def test_it_says_where_it_listens_and_stops_cleanly(start: Start, tmp_path: Path
 def test_the_log_is_json_when_asked_for(start: Start, tmp_path: Path) -> None:
     process = start("serve", "broker", *ANY_PORT, "--log-format", "json", KAFKA_TYPO="1")
     assert process.stdout is not None
-    announced(process.stdout.readline())
+    announced(json.loads(process.stdout.readline())["message"])
     process.terminate()
     assert process.wait(COMMAND_DEADLINE_S) == 0
     events = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert any("KAFKA_TYPO is passed over" in event["message"] for event in events)
+    assert {event["service"] for event in events} == {"broker"}
 
 
 def test_a_supervised_service_stops_when_its_input_closes(start: Start) -> None:
