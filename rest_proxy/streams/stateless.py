@@ -69,6 +69,7 @@ class PartitionRecords:
         check_parameters(request, PARAMETERS)
         topic, partition = request.path_value("topic"), partition_number(request)
         timeout_ms = self._timeout(request)
+        request.waits = True
         limit = _number(request, "limit", LIMIT_NONE)
         max_bytes = min(_number(request, "max_bytes", self._max_bytes), self._max_bytes)
         await self._check(topic, partition)

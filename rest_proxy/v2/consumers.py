@@ -79,6 +79,7 @@ class Consumers:
         return Response(status_code=NO_CONTENT)
 
     async def read(self, request: Request, instance: Instance) -> Response:
+        request.waits = True
         media_type = _records_type(request, instance.form)
         limits = self._limits(request, instance)
         answer = Answer(self._formats, instance.form, _extras(request))
