@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
 from streams_sql.spark.driver_process import Driver
-from streams_sql.spark.messages import Event, KafkaAccess, Open, Unavailable
+from streams_sql.spark.messages import Event, KafkaAccess, Open, Ready, Unavailable
 from tests.process_tree import children
 from tests.waiting import wait_for_async
 
@@ -66,5 +68,34 @@ async def be_told_that_there_is_no_java() -> None:
     try:
         assert "Spark needs Java 17" in (await told.next(Unavailable)).reason
         assert driver.unavailable is not None
+    finally:
+        await driver.stop()
+
+
+def test_a_process_that_was_lost_is_a_problem_until_another_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Nothing else is started while the test looks.
+    monkeypatch.setattr("streams_sql.spark.driver_process.BACK_OFF_FIRST_S", DEADLINE_S)
+    asyncio.run(lose_the_process())
+
+
+async def lose_the_process() -> None:
+    driver = Driver(Open("local[2]", {}, KafkaAccess("127.0.0.1:1")), lambda _event: None)
+    driver.start()
+    try:
+
+        async def started() -> list[int]:
+            return drivers_of(os.getpid())
+
+        (pid,) = await wait_for_async(started, "the process", DEADLINE_S)
+        driver.handle(Ready(2, "4.0"))
+        assert driver.problem is None
+        os.kill(pid, signal.SIGKILL)
+
+        async def found() -> str | None:
+            return driver.problem
+
+        assert "has ended; another one is starting" in await wait_for_async(found, "the problem", DEADLINE_S)
+        driver.handle(Ready(2, "4.0"))
+        assert driver.problem is None
     finally:
         await driver.stop()
