@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Iterable
 from typing import Any
 
-from streams_sql.processors.processor import Clock, KeylessProcessor, Processor, TimedProcessor
+from streams_sql.processors.processor import Clock, KeylessProcessor, Processor, ReadingProcessor, TimedProcessor
 
 
 class Driven:
@@ -22,6 +22,9 @@ class Driven:
 
     def _one(self, side: int, row: Any) -> list[Any]:
         processor, clock, out = self._processor, self._clock, list[Any]()
+        if isinstance(processor, ReadingProcessor) and side == processor.reading_side:
+            processor.read([row], {key: self._state(key) for key in self.states}, out)
+            return out
         key = processor.keys[side](row)
         if key is None:
             if isinstance(processor, KeylessProcessor):
