@@ -33,6 +33,8 @@ BROKERS = ("ours", "kafka")
 TOPIC_NAME_CHARACTERS = 180
 LONG = ("docs", "e2e", "spark")
 """Folders whose tests start and kill whole services, or type for minutes."""
+LONG_FILES = ("test_election.py", "test_messages.py", "test_tidy.py")
+"""Files of ten seconds and more that would come at the end by their names."""
 
 # As in the Makefile, for runs of pytest alone: modules are compiled once, not again by each worker and each process of a test.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -64,8 +66,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that wait most come first, so that there is always something else to do, and no worker is left alone with them at the end."""
-    items.sort(key=lambda item: item.path.parent.name not in LONG)
+    """Those that wait most come first, so that there is always something else to do, and no worker is left alone with long ones at the end."""
+    items.sort(key=lambda item: 0 if item.path.parent.name in LONG else 1 if item.path.name in LONG_FILES else 2)
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,7 +113,9 @@ class TopicTail(Generic[BatchT]):
                 self._read()
                 if self._loop.time() - looked_at > PARTITIONS_INTERVAL_S:
                     looked_at = self._loop.time()
-                    self._assign(Start(is_beginning=True))
+                    # The brokers may be away for a while: then reading goes on by itself, and the next look finds what is new.
+                    with contextlib.suppress(KafkaException):
+                        self._assign(Start(is_beginning=True))
         except Exception as problem:  # noqa: BLE001 - whoever reads must hear of it
             self._hand_over(problem)
         finally:

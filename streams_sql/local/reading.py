@@ -150,7 +150,11 @@ class Reading:
         self._looked_s = time.monotonic()
         for topic in self._places:
             asked = self._spans.get(topic, ALL).partitions
-            found = bounds_of(self._consumer, topic, Span(partitions=asked))
+            try:
+                found = bounds_of(self._consumer, topic, Span(partitions=asked))
+            except SqlProblem:
+                # The brokers may be away for a while: then reading goes on by itself, and the next look finds what is new.
+                continue
             new = {number: limits for number, limits in found.items() if (topic, number) not in self._partitions}
             self._open(topic, new)
 
