@@ -14,7 +14,7 @@ from tests.waiting import wait_for
 
 CALL_TIMEOUT_S = 90.0
 # The first query of a server waits for Spark, and on a busy machine Spark takes its time.
-QUERY_DEADLINE_S = 300.0
+QUERY_DEADLINE_S = 500.0
 # Tests are over before code is worth being compiled well; Spark starts in half the time.
 QUICK_SPARK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 FROM_EARLIEST = {"auto.offset.reset": "earliest"}

@@ -15,7 +15,7 @@ from streams_sql.spark.messages import Event, KafkaAccess, Open, Ready, Unavaila
 from tests.process_tree import children
 from tests.waiting import wait_for_async
 
-DEADLINE_S = 90.0
+DEADLINE_S = 240.0
 
 EventT = TypeVar("EventT", bound=Event)
 
