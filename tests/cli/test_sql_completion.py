@@ -88,7 +88,7 @@ def test_only_what_may_follow_is_offered(complete: Complete, stream: str) -> Non
     assert complete("CREATE OR ") == ["REPLACE "]
     assert complete("DROP STREAM IF ") == ["EXISTS "]
     assert complete(f"SELECT id FROM {stream} ORDER ") == complete(f"SELECT id FROM {stream} GROUP ") == ["BY "]
-    assert complete(f"SELECT id FROM {stream} UNION ") == ["ALL "]
+    assert complete(f"SELECT id FROM {stream} UNION ") == ["ALL", "DISTINCT", "SELECT"]
     assert complete(f"SELECT id FROM {stream} SINCE ") == ["BEGINNING", "OFFSET", "TIMESTAMP"]
     assert complete(f"SELECT id FROM {stream} PARTITION 0 T") == ["TAIL "]
     assert complete(f"SELECT id FROM {stream} WHERE id NOT ") == ["BETWEEN", "IN", "LIKE"]

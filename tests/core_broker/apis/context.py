@@ -31,6 +31,7 @@ from core_broker.metadata.store import MetadataStore
 from core_broker.metadata.topics import Node
 from core_broker.quotas.client_quotas import ClientQuotas
 from core_broker.quotas.rate import Windows
+from core_broker.request_log import RequestLog
 from core_broker.security.authorizer import AllowAll, Authorizer, Operation, ResourceType
 from core_broker.security.principal import ANONYMOUS
 
@@ -85,6 +86,7 @@ class AdminBroker:
         self.listeners = [LISTENER]
         self.authorizer: Authorizer = AllowAll()
         self.quotas = ClientQuotas(QUOTA_WINDOWS, QUOTA_WINDOWS)
+        self.request_log = RequestLog()
         self.disk = disk or Disk()
         self.metadata = MetadataStore.open(path, Node(NODE_ID, DIRECTORY_ID), disk=self.disk, clock_ms=self.clock_ms)
         self.metadata.begin(self.listeners, None, unclean=False)
