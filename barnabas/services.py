@@ -92,7 +92,7 @@ class Service:
 
     def missing_packages(self) -> list[str]:
         """What the service needs and is not installed."""
-        return [name for name in self.packages if find_spec(name) is None]
+        return [name for name in self.packages if not _is_installed(name)]
 
     def _lies_in_data_directory(self, settings: Settings) -> bool:
         """A folder that is named for the service wins, unless data.dir is set closer to the user (a flag over a file)."""
@@ -136,6 +136,14 @@ class _Placement:
             catalogue = other.catalogue()
             if catalogue.find(name) is not None or (other.name == first and catalogue.find(rest) is not None):
                 return True
+        return False
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:
+        # Of `google.protobuf`, `google` is missing already.
         return False
 
 
@@ -209,8 +217,11 @@ SQL = Service(
         "confluent_kafka",
         "google.protobuf",
         "granian",
+        "h11",
         "httpx",
         "jsonschema_rs",
+        "msgspec",
+        "numpy",
         "orjson",
         "pandas",
         "pyarrow",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from barnabas.kernel.settings import SettingError
@@ -55,3 +57,8 @@ def test_in_a_platform_the_variables_of_clients_do_not_count() -> None:
 def test_a_name_that_no_service_knows_is_an_error() -> None:
     with pytest.raises(SettingError, match="no such setting"):
         REGISTRY.resolve({"kafkastore.topics": "x"}, {}, None)
+
+
+def test_a_package_whose_parent_is_missing_is_missing() -> None:
+    service = replace(REGISTRY, packages=("no_such_parent.child", "json.no_such_child", "json"))
+    assert service.missing_packages() == ["no_such_parent.child", "json.no_such_child"]
