@@ -61,7 +61,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Fil
     try:
         from barnabas.embedded.sql_files import SqlFile
     except ImportError as missing:
-        raise pytest.UsageError(f"{file_path} needs {missing.name}: pip install 'barnabas[sql]'") from None
+        from barnabas.embedded.unready_sql_file import UnreadySqlFile
+
+        return UnreadySqlFile.of(parent, file_path, (missing.name or str(missing)).partition(".")[0])
     return SqlFile.from_parent(parent, path=file_path)
 
 

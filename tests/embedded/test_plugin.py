@@ -102,6 +102,17 @@ def test_files_of_sql_are_tests_if_they_have_some(tmp_path: Path) -> None:
     assert "FAILED test_orders.sql::it is not" in ended.stdout
 
 
+def test_files_of_sql_without_its_packages_leave_other_tests_alone(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "conftest.py").write_text("import sys\nsys.modules['sqlglot'] = None\n")
+    (tmp_path / "test_orders.sql").write_text(SQL_TESTS)
+    (tmp_path / "test_rows.sql").write_text("INSERT INTO accounts VALUES (1);")
+    (tmp_path / "test_others.py").write_text("def test_it():\n    pass\n")
+    ended = run_pytest(tmp_path)
+    assert "1 failed, 1 passed" in ended.stdout, ended.stdout + ended.stderr
+    assert "test_orders.sql needs sqlglot: pip install 'barnabas[sql]'" in ended.stdout
+
+
 def test_a_fixture_whose_extra_is_missing_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     (tmp_path / "test_missing.py").write_text(MISSING)
