@@ -67,14 +67,14 @@ def _while_stopped(client: ConnectClient, name: str, method: str, body: object) 
     if state != STOPPED:
         client.call("PUT", path_of(name, "/stop"))
     try:
-        _wait_until_stopped(client, name)
+        wait_until_stopped(client, name)
         return str(client.call(method, path_of(name, "/offsets"), body)["message"])
     finally:
         if state != STOPPED:
             client.call("PUT", path_of(name, "/pause" if state == "PAUSED" else "/resume"))
 
 
-def _wait_until_stopped(client: ConnectClient, name: str) -> None:
+def wait_until_stopped(client: ConnectClient, name: str) -> None:
     deadline_s = time.monotonic() + STOP_DEADLINE_S
     while True:
         status = client.call("GET", path_of(name, "/status"))

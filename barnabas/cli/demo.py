@@ -9,13 +9,14 @@ import sys
 import tempfile
 import time
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from barnabas.cli import terminal
 from barnabas.cli.command_error import CommandError
-from barnabas.cli.demo_steps import PICTURE, Step, Urls, clean_up, steps
+from barnabas.cli.demo_removal import LEFT, remove
+from barnabas.cli.demo_steps import DATABASE, PICTURE, Step, Urls, steps
 from barnabas.cli.platform_places import Places, places_of
 from barnabas.cli.status_services import Unanswered, ask
 
@@ -32,26 +33,35 @@ def run(arguments: Namespace) -> int:
     places = places_of(arguments)
     check(places)
     urls = Urls(*(places.addresses[name] for name in ("registry", "rest", "connect")))
+    environment = _environment(places)
+    remove(urls, lambda command: _call(command, environment))
+    if arguments.remove:
+        print("What a demo has left is removed.")
+        return 0
     folder = Path(arguments.folder or tempfile.mkdtemp(prefix="barnabas-demo-")).absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "shop.db").unlink(missing_ok=True)
-    environment = _environment(places)
-    for command in clean_up(urls):
-        _call(command, environment)
-    began = time.monotonic()
-    for step in steps(folder, urls):
-        _take(step, environment)
-    print(PICTURE)
-    print(f"That took {time.monotonic() - began:.0f} s. ", end="")
+    (folder / DATABASE).unlink(missing_ok=True)
+    try:
+        _show(steps(folder, urls), environment)
+    except BaseException:
+        print(LEFT.format(folder=folder), file=sys.stderr)
+        raise
     if arguments.keep:
-        print(f"Everything is still there; its files are in {folder}.")
+        print(f"Everything is still there; its files are in {folder}. `barnabas demo --remove` removes all but these.")
         return 0
-    for command in clean_up(urls):
-        _call(command, environment)
+    remove(urls, lambda command: _call(command, environment))
     if arguments.folder is None:
         shutil.rmtree(folder, ignore_errors=True)
     print("What it has made is removed; --keep leaves it.")
     return 0
+
+
+def _show(chosen: Sequence[Step], environment: Mapping[str, str]) -> None:
+    began = time.monotonic()
+    for step in chosen:
+        _take(step, environment)
+    print(PICTURE)
+    print(f"That took {time.monotonic() - began:.0f} s. ", end="")
 
 
 def check(places: Places) -> None:

@@ -27,7 +27,12 @@ ORDERS: Final = (
 )
 JSON_BODY: Final = "Content-Type: application/json"
 AVRO_BODY: Final = "Content-Type: application/vnd.kafka.avro.v2+json"
-CONNECTORS: Final = ("demo-customers", "demo-log", "demo-dear")
+DATABASE: Final = "shop.db"
+CUSTOMERS_TABLE: Final = "create table customers (id integer primary key, name text, city text)"
+CUSTOMERS: Final = "demo-customers"
+LOG: Final = "demo-log"
+DEAR: Final = "demo-dear"
+CONNECTORS: Final = (CUSTOMERS, LOG, DEAR)
 TOPICS: Final = ("demo_customers", "demo_log", "demo_orders")
 SUBJECTS: Final = ("demo_customers-value", "demo_orders-value")
 PICTURE: Final = """
@@ -62,35 +67,20 @@ def steps(folder: Path, urls: Urls) -> list[Step]:
 
 
 def _sources(folder: Path, urls: Urls) -> list[Step]:
-    database = folder / "shop.db"
+    database = folder / DATABASE
     script = (
         "import sqlite3",
         f"db = sqlite3.connect({str(database)!r})",
-        'db.execute("create table customers (id integer primary key, name text, city text)")',
+        f'db.execute("{CUSTOMERS_TABLE}")',
         "people = [('ada', 'Vienna'), ('bob', 'Prague'), ('eve', 'Berlin')]",
         'db.executemany("insert into customers (name, city) values (?, ?)", people)',
         "db.commit()",
     )
-    customers = {
-        "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
-        "connection.url": f"jdbc:sqlite:{database}",
-        "table.whitelist": "customers",
-        "mode": "incrementing",
-        "incrementing.column.name": "id",
-        "topic.prefix": "demo_",
-        **_avro(urls),
-    }
-    log = {
-        "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
-        "file": str(folder / "log.txt"),
-        "topic": "demo_log",
-        "value.converter": "org.apache.kafka.connect.storage.StringConverter",
-    }
     return [
         Step("A database with customers, and a log", _python(script)),
         Step("", f"printf 'shop opened\\nada came in\\n' > {quote(str(folder / 'log.txt'))}"),
-        Step("A JDBC connector reads the customers into a topic, as Avro", _connector(urls, CONNECTORS[0], customers)),
-        Step("A file connector follows the log", _connector(urls, CONNECTORS[1], log)),
+        Step("A JDBC connector reads the customers into a topic, as Avro", _connector(folder, urls, CUSTOMERS)),
+        Step("A file connector follows the log", _connector(folder, urls, LOG)),
     ]
 
 
@@ -120,61 +110,63 @@ def _queries() -> list[Step]:
     return [
         Step(
             "A look at a topic, whatever is in it",
-            _sql("SELECT name, city FROM TOPIC('demo_customers');"),
+            sql_command("SELECT name, city FROM TOPIC('demo_customers');"),
             re.compile("Prague"),
         ),
         Step(
             "A stream over the orders: the registry knows the columns",
-            _sql("CREATE STREAM demo_orders WITH (KAFKA_TOPIC='demo_orders', VALUE_FORMAT='AVRO');"),
+            sql_command("CREATE STREAM demo_orders WITH (KAFKA_TOPIC='demo_orders', VALUE_FORMAT='AVRO');"),
         ),
-        Step("Queries that go on: what was sold in each hour, and what was dear", _sql(turnover, "earliest")),
-        Step("", _sql(dear, "earliest")),
+        Step("Queries that go on: what was sold in each hour, and what was dear", sql_command(turnover, "earliest")),
+        Step("", sql_command(dear, "earliest")),
         Step(
             "The table, asked by key, once Spark has started",
-            _sql("SELECT item, sold, total FROM demo_turnover WHERE item = 'nail';"),
+            sql_command("SELECT item, sold, total FROM demo_turnover WHERE item = 'nail';"),
             re.compile("nail"),
         ),
     ]
 
 
 def _sink(folder: Path, urls: Urls) -> list[Step]:
-    database = folder / "shop.db"
-    config = {
-        "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
-        "topics": "DEMO_DEAR",
-        "connection.url": f"jdbc:sqlite:{database}",
-        "table.name.format": "dear",
-        "auto.create": "true",
-        "insert.mode": "insert",
-        **_avro(urls),
-    }
+    database = folder / DATABASE
     script = (
         "import sqlite3",
         f"db = sqlite3.connect({str(database)!r})",
         'print(db.execute("select ITEM, PRICE, CUSTOMER from dear order by ITEM").fetchall())',
     )
     return [
-        Step("A JDBC connector writes what is dear into the database", _connector(urls, CONNECTORS[2], config)),
+        Step("A JDBC connector writes what is dear into the database", _connector(folder, urls, DEAR)),
         Step("And there it is", _python(script), re.compile("hammer.*saw")),
         Step("All of it", "barnabas status"),
     ]
 
 
-def clean_up(urls: Urls) -> list[str]:
-    """Commands that remove what a former demo has left; some will have nothing to do."""
-    found = [f"curl -sS -X DELETE {urls.connect}/connectors/{name}" for name in CONNECTORS]
-    statements = (
-        "DROP TABLE IF EXISTS demo_turnover DELETE TOPIC; DROP STREAM IF EXISTS demo_dear DELETE TOPIC; "
-        "DROP STREAM IF EXISTS demo_orders;"
-    )
-    found.append(_sql(statements))
-    found += [f"barnabas topics delete --yes {topic}" for topic in TOPICS]
-    found += [
-        f"curl -sS -X DELETE {urls.registry}/subjects/{subject}{suffix}"
-        for subject in SUBJECTS
-        for suffix in ("", "?permanent=true")
-    ]
-    return found
+def connector_configs(folder: Path, urls: Urls) -> Mapping[str, Mapping[str, str]]:
+    customers = {
+        "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
+        "connection.url": f"jdbc:sqlite:{folder / DATABASE}",
+        "table.whitelist": "customers",
+        "mode": "incrementing",
+        "incrementing.column.name": "id",
+        "topic.prefix": "demo_",
+        **_avro(urls),
+    }
+    log = {
+        "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
+        "file": str(folder / "log.txt"),
+        "topic": "demo_log",
+        "value.converter": "org.apache.kafka.connect.storage.StringConverter",
+    }
+    dear = {
+        "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+        "topics": "DEMO_DEAR",
+        "connection.url": f"jdbc:sqlite:{folder / DATABASE}",
+        "table.name.format": "dear",
+        "auto.create": "true",
+        "insert.mode": "insert",
+        **_avro(urls),
+    }
+    return {CUSTOMERS: customers, LOG: log, DEAR: dear}
 
 
 def _avro(urls: Urls) -> dict[str, str]:
@@ -184,12 +176,12 @@ def _avro(urls: Urls) -> dict[str, str]:
     }
 
 
-def _connector(urls: Urls, name: str, config: Mapping[str, str]) -> str:
-    body = quote(json.dumps(config, indent=2))
+def _connector(folder: Path, urls: Urls, name: str) -> str:
+    body = quote(json.dumps(connector_configs(folder, urls)[name], indent=2))
     return f"curl -sS -X PUT {urls.connect}/connectors/{name}/config -H {quote(JSON_BODY)} -d {body}"
 
 
-def _sql(statements: str, reset: str | None = None) -> str:
+def sql_command(statements: str, reset: str | None = None) -> str:
     settings = f" --set auto.offset.reset={reset}" if reset else ""
     # In double quotes, since SQL has single ones.
     return f'barnabas sql "{statements}"{settings}'

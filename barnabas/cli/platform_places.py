@@ -44,7 +44,11 @@ def add_places(parser: ArgumentParser) -> None:
 def add_demo_arguments(parser: ArgumentParser) -> None:
     add_places(parser)
     parser.add_argument("--folder", metavar="FOLDER", help="where its files go; a new folder when left out")
-    parser.add_argument("--keep", action="store_true", help="leave all it has made for you to look at")
+    end = parser.add_mutually_exclusive_group()
+    end.add_argument("--keep", action="store_true", help="leave all it has made for you to look at")
+    end.add_argument(
+        "--remove", action="store_true", help="only remove what a demo has left: kept, or not come to its end"
+    )
 
 
 def places_of(arguments: Namespace) -> Places:

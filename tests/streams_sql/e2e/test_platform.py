@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,15 +28,31 @@ def platform(spark_jars: Path, tmp_path: Path) -> Iterator[PlatformProcess]:
         made.stop()
 
 
-def test_the_demo(platform: PlatformProcess) -> None:
+def test_the_demo_after_one_that_failed(platform: PlatformProcess, tmp_path: Path) -> None:
     """The whole way: files, databases and HTTP to topics, SQL on them, and back into a database."""
-    words = [sys.executable, "-m", "barnabas", "demo", "--data-dir", str(platform.data)]
-    ended = subprocess.run(words, capture_output=True, text=True, timeout=TEST_S, check=False)
+    folder = tmp_path / "files"
+    (folder / "log.txt").mkdir(parents=True)
+    failed = demo(platform, "--folder", str(folder))
+    assert failed.returncode == 1
+    assert f"files in {folder}. `barnabas demo --remove` removes all" in failed.stderr
+    ended = demo(platform)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "[('hammer', 12.5, 'ada'), ('saw', 31.0, 'eve')]" in ended.stdout
     assert "all services are well" in ended.stdout
     with Client(platform.url_of("sql")) as client:
         assert [each["streams"] for each in client.execute("SHOW STREAMS;")] == [[]], "nothing is left of it"
+    assert "demo" not in command(platform, "groups", "list").stdout
+    assert demo(platform, "--remove").stdout == "What a demo has left is removed.\n"
+
+
+def demo(platform: PlatformProcess, *words: str) -> subprocess.CompletedProcess[str]:
+    return command(platform, "demo", "--data-dir", str(platform.data), *words)
+
+
+def command(platform: PlatformProcess, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "KAFKA_BOOTSTRAP_SERVERS": platform.address}
+    line = [sys.executable, "-m", "barnabas", *words]
+    return subprocess.run(line, env=environment, capture_output=True, text=True, timeout=TEST_S, check=False)
 
 
 def test_it_stops_and_nothing_is_left_of_it(platform: PlatformProcess) -> None:
