@@ -67,6 +67,8 @@ def _show(chosen: Sequence[Step], environment: Mapping[str, str]) -> None:
 def check(places: Places) -> None:
     if shutil.which("curl") is None:
         raise CommandError("the demo shows what people type, and curl is not installed", "Install it: apt install curl")
+    if "broker" not in places.addresses:
+        raise CommandError("the demo needs a broker", "Name one: --bootstrap-server HOST:PORT")
     for name, path in NEEDED.items():
         if name not in places.addresses:
             raise CommandError(f"the platform has no {name}", "Start all services: barnabas up")

@@ -28,17 +28,18 @@ def platform(spark_jars: Path, tmp_path: Path) -> Iterator[PlatformProcess]:
         made.stop()
 
 
-def test_the_demo_after_one_that_failed(platform: PlatformProcess, tmp_path: Path) -> None:
+def test_the_demo_as_often_as_one_likes(platform: PlatformProcess, tmp_path: Path) -> None:
     """The whole way: files, databases and HTTP to topics, SQL on them, and back into a database."""
     folder = tmp_path / "files"
     (folder / "log.txt").mkdir(parents=True)
     failed = demo(platform, "--folder", str(folder))
     assert failed.returncode == 1
     assert f"files in {folder}. `barnabas demo --remove` removes all" in failed.stderr
-    ended = demo(platform)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "[('hammer', 12.5, 'ada'), ('saw', 31.0, 'eve')]" in ended.stdout
-    assert "all services are well" in ended.stdout
+    for _ in range(2):
+        ended = demo(platform)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        assert "[('hammer', 12.5, 'ada'), ('saw', 31.0, 'eve')]" in ended.stdout
+        assert "all services are well" in ended.stdout
     with Client(platform.url_of("sql")) as client:
         assert [each["streams"] for each in client.execute("SHOW STREAMS;")] == [[]], "nothing is left of it"
     assert "demo" not in command(platform, "groups", "list").stdout
