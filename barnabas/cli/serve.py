@@ -70,10 +70,13 @@ def run(service: Service, flags: dict[str, str], file: Path | None, *, supervise
 
 
 def _another_address(service: Service, *, supervised: bool) -> str:
+    if supervised:
+        setting = "--listeners" if service is BROKER else f"--set {service.name}.listeners=…"
+        folder = " --data-dir FOLDER" if service is BROKER else ""
+        return f"choose other ports for all services with --ports-from 19000{folder}, or another address for this one with {setting}"
     if service is BROKER:
         return f"choose another address with --listeners, or with the variable BARNABAS_LISTENERS; {_ANOTHER_FOLDER}"
-    flag = f"--set {service.name}.listeners=…" if supervised else "--listeners"
-    return f"choose another address with {flag}, or with the variable BARNABAS_{service.name.upper()}_LISTENERS"
+    return f"choose another address with --listeners, or with the variable BARNABAS_{service.name.upper()}_LISTENERS"
 
 
 def address(host: str, port: int) -> str:

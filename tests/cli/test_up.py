@@ -130,7 +130,7 @@ def test_a_service_that_cannot_start_ends_the_command(start: Start, tmp_path: Pa
         assert process.wait(COMMAND_DEADLINE_S) == 1
     log = (tmp_path / "log").read_text()
     assert "broker: cannot listen" in log
-    assert "choose another address with --listeners" in log
+    assert "choose other ports for all services with --ports-from" in log
     last = log.splitlines()[-1]
     assert last.startswith("barnabas: broker ended with exit status 1 before it was ready; its log ends with: ")
     assert "cannot listen" in last
