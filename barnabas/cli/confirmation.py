@@ -10,6 +10,6 @@ from barnabas.cli.command_error import CommandError
 def confirm(question: str) -> None:
     """Return when somebody at a terminal says yes; CommandError otherwise."""
     if not sys.stdin.isatty():
-        raise CommandError("this cannot be undone", "Say so with --yes.", status=2)
+        raise CommandError("nothing was changed: this cannot be undone", "Say so with --yes.", status=2)
     if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
         raise CommandError("nothing was done")

@@ -132,7 +132,10 @@ def test_nobody_there_is_told_at_once(words: tuple[str, ...], capsys: pytest.Cap
 
 def test_a_deletion_is_confirmed(failure_at: Failure, topic: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
-    assert failure_at("topics", "delete", topic) == (2, "barnabas: this cannot be undone\n  Say so with --yes.\n")
+    assert failure_at("topics", "delete", topic) == (
+        2,
+        "barnabas: nothing was changed: this cannot be undone\n  Say so with --yes.\n",
+    )
 
 
 COLUMNS = (Column("name", lambda name: terminal.RED if name == "bad" else None), Column("size"), Column("flags"))

@@ -161,7 +161,10 @@ def test_a_connector_from_its_creation_to_its_end(
     assert connectors("resume", "files") == "files: resume requested\n"
     assert connectors("stop", "files") == "files: stop requested\n"
     assert worker.connectors["files"].state == "STOPPED"
-    assert refused("delete", "files") == (2, "barnabas: this cannot be undone\n  Say so with --yes.\n")
+    assert refused("delete", "files") == (
+        2,
+        "barnabas: nothing was changed: this cannot be undone\n  Say so with --yes.\n",
+    )
     assert connectors("delete", "files", "--yes") == "deleted files\n"
     hint = "`barnabas connectors list` shows the connectors there are."
     assert refused("delete", "files", "--yes") == (1, f"barnabas: Connector files not found\n  {hint}\n")
@@ -310,7 +313,7 @@ def test_offsets_are_shown_and_set_again(
         "kafka_topic=t kafka_partition=1: - -> kafka_offset=0\n"
     )
     assert refused("offsets", "set", "files", "-f", wanted) == (
-        2, f"{preview}barnabas: this cannot be undone\n  Say so with --yes.\n"
+        2, f"{preview}barnabas: nothing was changed: this cannot be undone\n  Say so with --yes.\n"
     )  # fmt: skip
     assert (files.offsets, files.state) == ([place(0, 7)], "RUNNING")
     altered = "The offsets for this connector have been altered successfully\n"

@@ -102,7 +102,7 @@ def test_letters_are_sent_again_as_they_were(
     dlq: Dlq, letters: Callable[..., None], topic: str, broker_address: str
 ) -> None:
     letters(3)
-    assert dlq("replay") == (2, "", "barnabas: this cannot be undone\n  Say so with --yes.\n")
+    assert dlq("replay") == (2, "", "barnabas: nothing was changed: this cannot be undone\n  Say so with --yes.\n")
     assert dlq("replay", "--yes", "--from-offset", "1") == (0, "sent 2 records again\n", "")
     sent = read(broker_address, topic, 2)
     assert [(m.key(), m.value(), m.headers(), m.timestamp()[1]) for m in sent] == [

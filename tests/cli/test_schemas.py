@@ -78,7 +78,10 @@ def test_a_subject_from_its_first_version_to_its_end(
     assert schemas("delete", f"{topic}:1") == f"deleted {topic} version 1\n"
     rows = json.loads(schemas("list", topic, "--versions", "--deleted", "-o", "json"))
     assert [(row["version"], row["state"]) for row in rows] == [(1, "deleted"), (2, "live")]
-    assert refused("delete", topic, "--permanent") == (2, "barnabas: this cannot be undone\n  Say so with --yes.\n")
+    assert refused("delete", topic, "--permanent") == (
+        2,
+        "barnabas: nothing was changed: this cannot be undone\n  Say so with --yes.\n",
+    )
     assert schemas("delete", topic, "--permanent", "--yes") == f"deleted {topic} versions 1, 2 for good\n"
     status, said = refused("show", topic)
     assert (status, said) == (
