@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 from typing import Any, Final
 
 # No word of a command line can contain it, so it marks the words behind `--` without doubt.
@@ -25,6 +26,14 @@ class CommandParser(argparse.ArgumentParser):
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown).replace(_LITERAL, '')}")
         return found, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """argparse lists all that there is; a slip of the finger is told what was meant."""
+        choices = [str(choice) for choice in action.choices or ()]
+        near = difflib.get_close_matches(value, choices, 1) if isinstance(value, str) and value not in choices else []
+        if near:
+            raise argparse.ArgumentError(action, f"there is no {value!r}: did you mean {near[0]!r}?")
+        super()._check_value(action, value)
 
     def _parse_mixed(self, words: list[str], namespace: Any) -> tuple[Any, list[str]]:
         if "--" in words:

@@ -122,3 +122,11 @@ def test_a_place_that_is_none_is_refused(run_at: Call, failure_at: Failure, topi
     status, said = failure_at(*[topic if word == "TOPIC" else word for word in words], "middle")
     assert status == 2
     assert "'middle' is no place in a log\n  Write beginning, end" in said
+
+
+@pytest.mark.parametrize(("words", "meant"), [(["consum"], "consume"), (["topics", "crate"], "create")])
+def test_a_slip_of_the_finger_is_told_what_was_meant(words: list[str], meant: str, capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert f"there is no {words[-1]!r}: did you mean {meant!r}?" in capsys.readouterr().err
