@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
 from barnabas.running_platform import RunningPlatform
 
 SERVICES: Final[Mapping[str, tuple[str, str]]] = {
@@ -34,6 +35,18 @@ class Places:
         return next((state.pid for state in states if state.name == service), None)
 
 
+class NoPlatform(CommandError):
+    """Of a data directory that somebody has named."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(
+            f"no platform runs on {folder}",
+            f"Start one: barnabas up --data-dir {folder}. Services that run elsewhere are named by their addresses: "
+            "--bootstrap-server, --registry, --rest, --connect, --sql.",
+            EXIT_UNREACHABLE,
+        )
+
+
 def add_places(parser: ArgumentParser) -> None:
     parser.add_argument("--data-dir", metavar="FOLDER", help="folder of the data of a platform on this machine")
     parser.add_argument("--bootstrap-server", "-b", dest="broker", metavar="HOST:PORT", help="a broker")
@@ -54,6 +67,10 @@ def add_demo_arguments(parser: ArgumentParser) -> None:
 def places_of(arguments: Namespace) -> Places:
     folder = Path(arguments.data_dir or os.environ.get("BARNABAS_DATA_DIR") or "barnabas-data")
     running = RunningPlatform.find(folder)
+    # The usual ports may be those of another platform, which nobody has named.
+    is_elsewhere = running is None and bool(arguments.data_dir)
+    if is_elsewhere and not any(getattr(arguments, name) for name in SERVICES):
+        raise NoPlatform(arguments.data_dir)
     told: dict[str, str] = {}
     if running is not None:
         for state in running.services:
@@ -64,6 +81,6 @@ def places_of(arguments: Namespace) -> Places:
     for name, (variable, usual) in SERVICES.items():
         given = getattr(arguments, name) or os.environ.get(variable)
         # In a platform that runs, what it has not started is not looked for, unless somebody names it.
-        if given or name in told or running is None:
+        if given or name in told or (running is None and not is_elsewhere):
             found[name] = given or told.get(name, usual)
     return Places(found, running, folder)

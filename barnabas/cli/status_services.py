@@ -20,7 +20,7 @@ HEALTHY: Final = "healthy"
 UNHEALTHY: Final = "unhealthy"
 DOWN: Final = "down"
 
-_HEALTH_PATHS: Final = {"registry": "/_health", "rest": "/_health", "connect": "/health", "sql": "/healthcheck"}
+_HEALTH_PATHS: Final = {"registry": "/health", "rest": "/_health", "connect": "/health", "sql": "/healthcheck"}
 _PROCESSES: Final = Path("/proc")
 _PARENT_FIELD: Final = 1
 """Of /proc/PID/stat, counted behind the name in parentheses."""
@@ -66,7 +66,7 @@ def service_status(name: str, places: Places) -> ServiceStatus:
     """The status of one of the HTTP services."""
     url = places.addresses[name]
     try:
-        reason = _complaint(name, ask(url + _HEALTH_PATHS[name]))
+        reason = complaint(name, ask(url + _HEALTH_PATHS[name]))
         health, version = (UNHEALTHY if reason else HEALTHY), _version(name, url)
     except Unanswered as unanswered:
         reason, health, version = str(unanswered), DOWN, None
@@ -115,7 +115,7 @@ def _proportional(process: Path) -> int:
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
 
 
-def _complaint(name: str, health: Any) -> str | None:
+def complaint(name: str, health: Any) -> str | None:
     """Why a service is not well, in its own words; None when it is."""
     if not isinstance(health, Mapping):
         return f"its health is {health!r}"
@@ -125,7 +125,7 @@ def _complaint(name: str, health: Any) -> str | None:
         details: Mapping[str, Any] = health.get("details") or {}
         bad = {part: one for part, one in details.items() if not one.get("isHealthy")}
         return "; ".join([f"{part}: {one.get('reason') or 'not well'}" for part, one in bad.items()]) or "not well"
-    if name == "connect":
+    if name in ("connect", "registry"):
         return None if health.get("status") == HEALTHY else str(health.get("message") or health.get("status"))
     if health.get("healthy"):
         return None

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.cli.main import main
+from barnabas.cli.command_error import EXIT_UNREACHABLE
+from barnabas.cli.main import command_parser, main
+from barnabas.cli.platform_places import SERVICES, places_of
 from barnabas.cli.status import duration
+from barnabas.cli.status_services import complaint
 from barnabas.running_platform import RUN_FILE, RunningPlatform, ServiceState
 
 NOBODY = "127.0.0.1:1"
@@ -35,6 +38,33 @@ def test_when_nothing_answers_it_says_what_to_do(tmp_path: Path, capsys: pytest.
     words = [word for name in ("registry", "rest", "connect", "sql") for word in (f"--{name}", f"http://{NOBODY}")]
     assert main(["status", "--data-dir", str(tmp_path), "-b", NOBODY, *words]) == 1
     assert "`barnabas up` starts the platform" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [("status",), ("demo",), ("apply", "--prune", "--yes", "-f", "FILE")])
+def test_a_folder_on_which_nothing_runs_does_not_mean_the_platform_at_the_usual_ports(
+    words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "platform.yaml"
+    file.write_text("name: shop\ntopics: {}\n")
+    given = [str(file) if word == "FILE" else word for word in words]
+    assert main([*given, "--data-dir", str(tmp_path)]) == EXIT_UNREACHABLE
+    told = capsys.readouterr().err
+    assert f"no platform runs on {tmp_path}" in told
+    assert f"barnabas up --data-dir {tmp_path}" in told
+
+
+def test_a_service_that_is_not_named_beside_such_a_folder_is_not_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, _ in SERVICES.values():
+        monkeypatch.delenv(variable, raising=False)
+    arguments = command_parser().parse_args(["status", "--data-dir", str(tmp_path), "-b", NOBODY])
+    assert places_of(arguments).addresses == {"broker": NOBODY}
+
+
+def test_the_registry_tells_itself_why_it_is_not_well() -> None:
+    assert complaint("registry", {"status": "healthy"}) is None
+    assert complaint("registry", {"status": "unhealthy", "message": "topic: away"}) == "topic: away"
 
 
 def test_a_file_of_a_platform_that_was_killed_counts_for_nothing(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from barnabas.cli.command_error import CommandError
 from barnabas.cli.confirmation import confirm
 from barnabas.cli.connect_client import ConnectClient
 from barnabas.cli.output import JSON
-from barnabas.cli.platform_places import SERVICES, Places, places_of
+from barnabas.cli.platform_places import SERVICES, NoPlatform, Places, places_of
 
 if TYPE_CHECKING:
     from barnabas.cli.apply.sql import SqlStatements
@@ -44,6 +44,8 @@ def run(arguments: Namespace) -> int:
         wanted = wishes.read(Path(arguments.file), os.environ)
         with _services(places_of(arguments), wanted.name) as services:
             return _Run(arguments, wanted, services).run()
+    except NoPlatform:
+        raise
     except CommandError as error:
         raise CommandError(str(error), status=EXIT_ERROR) from None
 
