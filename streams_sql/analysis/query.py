@@ -97,8 +97,12 @@ class _Analysis:
         derived = self._derived.get(id(written.query))
         if derived is None:
             if isinstance(written.query, UnionAll):
-                _refuse_distinct_union(written.query, written.position)
+                if not self._is_bounded:
+                    _refuse_distinct_union(written.query, written.position)
                 analysed = [self.of(each, is_persistent=True, outside=outside) for each in written.query.queries]
+                if self._is_bounded:
+                    _refuse_mixture(analysed, written.position)
+                    _refuse_distinct_union(written.query, written.position)
                 derived = derived_union(written.alias, analysed, written.position)
             else:
                 derived = derived_query(written.alias, self.of(written.query, is_persistent=True, outside=outside))
@@ -125,6 +129,16 @@ def _refuse_distinct_union(union: UnionAll, position: Position | None) -> None:
         raise SqlProblem(
             "UNION without ALL needs rows that come to an end, to know which of them are there already: write UNION ALL. It is possible "
             "without EMIT, over tables and over records of topics that are neither joined nor grouped by windows.",
+            position,
+        )
+
+
+def _refuse_mixture(analysed: Sequence[AnalysedQuery], position: Position | None) -> None:
+    kinds = [each.node.shape.is_table for each in analysed]
+    if any(kinds) and not all(kinds):
+        raise SqlProblem(
+            f"UNION puts streams together, or tables, and here query {kinds.index(False) + 1} gives a stream and query "
+            f"{kinds.index(True) + 1} a table: a stream and a table cannot be put together. Ask each by itself.",
             position,
         )
 

@@ -10,11 +10,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from streams_sql.analysis.query_parts import Exchange
+from streams_sql.analysis.query_parts import Exchange, queries
 from streams_sql.analysis.traversal import rewritten, walk
 from streams_sql.engine.results import Result
 from streams_sql.evaluation.time_texts import date_text, time_text, timestamp_text
-from streams_sql.language.expressions import Cast, Expression, In, Literal, QueryValue
+from streams_sql.language.expressions import Cast, ColumnName, Expression, In, Literal, QueryValue
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Query
 from streams_sql.sql_types import Array, Base, Map, SqlType, Struct
@@ -66,6 +66,8 @@ async def with_values(query: Query, ask: Ask) -> Valued:
             f"{len(asked)} queries stand for values, and at most {QUERIES_MAX} may: put some of them into FROM, and join with their rows.",
             asked[QUERIES_MAX][0].position,
         )
+    for value, _ in asked:
+        _refuse_outer_columns(value, query)
     values: dict[int, list[Expression]] = {}
     notes: dict[str, None] = {}
     for value, is_list in asked:
@@ -84,6 +86,28 @@ async def with_values(query: Query, ask: Ask) -> Valued:
         return replace(part, operand=rewritten(part.operand, change), values=tuple(listed))
 
     return Valued(Exchange(lambda relation: relation, lambda each: rewritten(each, change)).of(query), tuple(notes))
+
+
+def _refuse_outer_columns(value: QueryValue, around: Query) -> None:
+    outside = _aliases(around) - _aliases(value.query)
+
+    def check(expression: Expression) -> Expression:
+        for part in walk(expression):
+            if isinstance(part, ColumnName) and part.source in outside:
+                raise SqlProblem(
+                    f"{part} is a column of the query around this one. A query in an expression is asked first, once for all rows, and "
+                    "cannot see the columns around it: put it into FROM, and say in the ON of a JOIN which rows belong together.",
+                    part.position,
+                )
+        return expression
+
+    Exchange(lambda relation: relation, check).of(value.query)
+
+
+def _aliases(query: Query) -> set[str]:
+    return {
+        relation.alias for each in queries(query) for relation in (each.source, *(join.right for join in each.joins))
+    }
 
 
 async def _values(value: QueryValue, result: Result, *, is_list: bool) -> list[Expression]:

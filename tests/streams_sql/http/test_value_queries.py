@@ -97,7 +97,9 @@ def test_what_gives_no_value_is_refused(asked: Asked) -> None:
     live = asked.refusal("SELECT ID FROM {s} WHERE WHO IN (SELECT NAME FROM {t}) EMIT CHANGES")
     assert "only in a SELECT without EMIT" in live.reason
     outer = asked.refusal("SELECT ID FROM {s} X WHERE EXISTS (SELECT * FROM {t} WHERE NAME = X.WHO)")
-    assert "'X' is not a valid stream/table name or alias" in outer.reason
+    assert "X.WHO is a column of the query around this one" in outer.reason
+    mixed = asked.refusal("SELECT WHO FROM {s} UNION SELECT NAME FROM {t}")
+    assert "query 1 gives a stream and query 2 a table: a stream and a table cannot be put together" in mixed.reason
     explained = asked.sql.refusal(
         f"EXPLAIN SELECT ID FROM {asked.names['s']} WHERE EXISTS (SELECT * FROM {asked.names['t']});"
     )
