@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from streams_sql.language.statements import Explain, Query
 from tests.sql_service import SqlProcess
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sql.md").read_text()
+_MADE = r"CREATE (SOURCE )?(STREAM|TABLE) (clicks|users|users_now|orders) \("
 WRONG = "SHOW NOTHING;"
 
 
@@ -30,6 +32,24 @@ def test_every_statement_can_be_made(sql_service: SqlProcess) -> None:
     with Client(sql_service.url) as client, pytest.raises(Refused) as refused:
         client.execute("\n".join([*tried, WRONG]))
     assert refused.value.statement == WRONG, refused.value
+
+
+def test_queries_in_expressions_and_unions_are_answered(sql_service: SqlProcess) -> None:
+    """Under names of their own, since other tests make the page's."""
+    (block,) = [one for one in sql_blocks() if "UNION SELECT" in one]
+    names = {name: f"page_{name}" for name in ("clicks", "users_now", "orders")}
+    made = [one for each in sql_blocks() for one in split_statements(each) if re.match(_MADE, one)]
+    assert len(made) == len(names) + 1, "with the table that makes the topic of users_now"
+    with Client(sql_service.url) as client:
+        client.execute(renamed("\n".join(made), {**names, "users": "page_users"}))
+        for query in split_statements(block):
+            assert list(client.query(renamed(query, names))) == [], query
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    for name, other in names.items():
+        text = re.sub(rf"\b{name}\b", other, text)
+    return text
 
 
 def test_every_part_is_in_the_table_of_contents() -> None:
