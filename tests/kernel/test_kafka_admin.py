@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from confluent_kafka import Consumer
 
-from barnabas.kernel.kafka_clients.admin import Admin, TopicReaders
+from barnabas.kernel.kafka_clients.admin import Admin, KafkaRefusal, TopicReaders
 from barnabas.wire.client import Client
 from barnabas.wire.membership import Generation, GroupMember, GroupSettings, MemberOffer
 from tests.broker import BarnabasBroker
@@ -15,6 +15,7 @@ from tests.clients.confluent_client import create_topic
 from tests.waiting import wait_for
 
 UNREADABLE = b"\xff\xfe\x01"
+ANSWERS_DEADLINE_S = 60
 
 
 class OddParticipant:
@@ -57,3 +58,16 @@ def test_readers_are_told_though_one_group_cannot_be_described(barnabas: Barnaba
         asyncio.run(run())
     finally:
         consumer.close()
+
+
+def test_each_of_many_who_ask_at_once_is_answered_though_each_tries_again_with_a_new_client(
+    barnabas: BarnabasBroker, topic: str
+) -> None:
+    async def run() -> list[object]:
+        admin = Admin({"bootstrap.servers": barnabas.address})
+        async with asyncio.timeout(ANSWERS_DEADLINE_S):
+            # There is no such topic, which may be one that the broker has not heard of yet.
+            return list(await asyncio.gather(*(admin.ends(topic, [0]) for _ in range(5)), return_exceptions=True))
+
+    found = asyncio.run(run())
+    assert [type(each) for each in found] == [KafkaRefusal] * 5

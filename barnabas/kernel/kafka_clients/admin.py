@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
@@ -29,6 +29,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 from barnabas.kernel.kafka_log.failures import StoreFailure
 
 TIMEOUT_S: Final = 30.0
+ANSWER_TIMEOUT_S: Final = 90.0
+"""librdkafka answers within the time of a request, at most its socket.timeout.ms of 60 s; nobody waits for ever if it does not."""
 VISIBLE_TIMEOUT_S: Final = 10.0
 """How long a new topic may take to be known to every broker."""
 VISIBLE_POLL_S: Final = 0.05
@@ -99,7 +101,7 @@ class Admin:
         self._made_s: dict[str, float] = {}
 
     async def cluster(self, timeout_s: float = TIMEOUT_S) -> Cluster:
-        described = await _answer(self._client.describe_cluster(request_timeout=timeout_s))
+        described = await self._answer(self._client.describe_cluster(request_timeout=timeout_s))
         return Cluster(described.cluster_id or "", len(described.nodes))
 
     async def partition_count(self, topic: str) -> int | None:
@@ -112,7 +114,7 @@ class Admin:
         new = NewTopic(shape.name, shape.partitions, shape.replication_factor, config=dict(shape.settings))
         (asked,) = self._client.create_topics([new], request_timeout=TIMEOUT_S).values()
         try:
-            await _answer(asked)
+            await self._answer(asked)
         except KafkaRefusal as refusal:
             if refusal.code != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise
@@ -139,7 +141,7 @@ class Admin:
     async def _layout(self, topic: str) -> TopicLayout | None:
         (asked,) = self._client.describe_topics(TopicCollection([topic]), request_timeout=TIMEOUT_S).values()
         try:
-            described = await _answer(asked)
+            described = await self._answer(asked)
         except KafkaRefusal as refusal:
             if refusal.code == KafkaError.UNKNOWN_TOPIC_OR_PART:
                 return None
@@ -152,14 +154,14 @@ class Admin:
         self._made_s.pop(topic, None)
         (asked,) = self._client.delete_topics([topic], request_timeout=TIMEOUT_S).values()
         try:
-            await _answer(asked)
+            await self._answer(asked)
         except KafkaRefusal as refusal:
             if refusal.code != KafkaError.UNKNOWN_TOPIC_OR_PART:
                 raise
 
     async def topic_setting(self, topic: str, name: str) -> str | None:
         (asked,) = self._client.describe_configs([ConfigResource(ResourceType.TOPIC, topic)]).values()
-        found = (await _answer(asked)).get(name)
+        found = (await self._answer(asked)).get(name)
         return None if found is None else found.value
 
     async def ends(
@@ -169,6 +171,7 @@ class Admin:
         brokers that have not heard of a new topic yet."""
         began_s = time.monotonic()
         while True:
+            client = self._client
             try:
                 return await self._ask_ends(topic, partitions, isolation)
             except KafkaRefusal as refusal:
@@ -177,7 +180,8 @@ class Admin:
                     raise
             await asyncio.sleep(LEADER_POLL_S)
             # librdkafka goes on asking with what it knew before the partition had a leader, or another one; a new client asks first.
-            self._client = AdminClient(self._settings)
+            if self._client is client:
+                self._client = AdminClient(self._settings)
 
     async def _ask_ends(self, topic: str, partitions: Sequence[int], isolation: IsolationLevel) -> Mapping[int, int]:
         asked = self._client.list_offsets(
@@ -185,20 +189,21 @@ class Admin:
             isolation_level=isolation,
             request_timeout=TIMEOUT_S,
         )
-        answers = await asyncio.gather(*map(_answer, asked.values()))
+        answers = await asyncio.gather(*map(self._answer, asked.values()))
         return {place.partition: answer.offset for place, answer in zip(asked, answers, strict=True)}
 
     async def readers(self) -> dict[str, TopicReaders]:
         """Who reads each topic as a member of a group; topics that nobody reads so are left out, and groups that cannot be described."""
-        listed = await _answer(self._client.list_consumer_groups(request_timeout=TIMEOUT_S))
+        listed = await self._answer(self._client.list_consumer_groups(request_timeout=TIMEOUT_S))
         names = [group.group_id for group in listed.valid]
         if not names:
             return {}
-        asked = self._client.describe_consumer_groups(names, request_timeout=TIMEOUT_S)
+        client = self._client
+        asked = client.describe_consumer_groups(names, request_timeout=TIMEOUT_S)
         consumers, groups = Counter[str](), Counter[str]()
         for described in asked.values():
             try:
-                members = (await _answer(described)).members
+                members = (await _answer(client, described)).members
             except KafkaRefusal:
                 # It has gone since it was listed, or what its members wrote is of a protocol of their own.
                 continue
@@ -212,7 +217,7 @@ class Admin:
 
     async def alter_group_offsets(self, group_id: str, offsets: Sequence[TopicPartition]) -> None:
         asked = self._client.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group_id, list(offsets))])
-        changed = await _answer(asked[group_id])
+        changed = await self._answer(asked[group_id])
         for place in changed.topic_partitions:
             if place.error is not None:
                 raise KafkaRefusal(place.error)
@@ -221,14 +226,24 @@ class Admin:
         """One that is not there need not be deleted."""
         asked = self._client.delete_consumer_groups([group_id], request_timeout=TIMEOUT_S)
         try:
-            await _answer(asked[group_id])
+            await self._answer(asked[group_id])
         except KafkaRefusal as refusal:
             if refusal.code != KafkaError.GROUP_ID_NOT_FOUND:
                 raise
 
+    def _answer(self, asked: Future[ResultT]) -> Awaitable[ResultT]:
+        """To be called as soon as it is asked: the client that was asked is the present one then."""
+        return _answer(self._client, asked)
 
-async def _answer(asked: Future[ResultT]) -> ResultT:
+
+async def _answer(asked_client: AdminClient, asked: Future[ResultT]) -> ResultT:
+    """A client that nobody holds any more takes what it was asked with it, and never answers; so it is held until it has."""
     try:
-        return await asyncio.wrap_future(asked)
+        async with asyncio.timeout(ANSWER_TIMEOUT_S):
+            return await asyncio.wrap_future(asked)
     except KafkaException as problem:
         raise KafkaRefusal(problem.args[0]) from None
+    except TimeoutError:
+        raise StoreFailure(f"Kafka's administration has not answered in {ANSWER_TIMEOUT_S:g} s") from None
+    finally:
+        del asked_client
