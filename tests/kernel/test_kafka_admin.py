@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
+import pytest
 from confluent_kafka import Consumer
 
+from barnabas.kernel.kafka_clients import admin as admin_module
 from barnabas.kernel.kafka_clients.admin import Admin, KafkaRefusal, TopicReaders
 from barnabas.wire.client import Client
 from barnabas.wire.membership import Generation, GroupMember, GroupSettings, MemberOffer
@@ -61,8 +63,10 @@ def test_readers_are_told_though_one_group_cannot_be_described(barnabas: Barnaba
 
 
 def test_each_of_many_who_ask_at_once_is_answered_though_each_tries_again_with_a_new_client(
-    barnabas: BarnabasBroker, topic: str
+    barnabas: BarnabasBroker, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(admin_module, "_PATIENCE_S", dict.fromkeys(admin_module._PATIENCE_S, 1.0))
+
     async def run() -> list[object]:
         admin = Admin({"bootstrap.servers": barnabas.address})
         async with asyncio.timeout(ANSWERS_DEADLINE_S):
