@@ -6,10 +6,14 @@ import logging
 import os
 import threading
 from time import monotonic
+from types import FrameType
 from typing import Final
 
 from connect.tasks.frames import Channel
 from connect.tasks.messages import Pause, Resume, SetLogLevel, Stop
+
+AGAIN_S: Final = 0.02
+"""How soon a SIGTERM comes again that came at the wrong moment."""
 
 logger = logging.getLogger(__name__)
 
@@ -40,8 +44,14 @@ class Control:
                 self._changed.wait(min(left, threading.TIMEOUT_MAX))
         self.check()
 
-    def terminate(self, *_: object) -> None:
+    def terminate(self, number: int, frame: FrameType | None) -> None:
         """SIGTERM: the same as the worker's wish to stop; if that was known, break off whatever the task does now. TaskStopping."""
+        if self.wants_stop and _writes_log(frame):
+            # Logging would take it for a failure of its own, and the task go on; a log record takes a moment only.
+            again = threading.Timer(AGAIN_S, os.kill, (os.getpid(), number))
+            again.daemon = True
+            again.start()
+            return
         self.check()
         self._obey(Stop())
 
@@ -71,3 +81,11 @@ class Control:
             elif isinstance(message, Resume):
                 self.wants_pause = False
             self._changed.notify_all()
+
+
+def _writes_log(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename == logging.__file__:
+            return True
+        frame = frame.f_back
+    return False

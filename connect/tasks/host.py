@@ -138,13 +138,17 @@ class TaskProcess:
         listening.cancel()
         self._writer.close()
         exit_code = self._process.exitcode
-        assert exit_code is not None
+        assert exit_code is not None, "an end that was noticed has a status"
         self._process.close()
         end = ProcessEnd(exit_code, None if exit_code == 0 or self._is_killed else death_note(exit_code))
         self._on_end(end)
         return end
 
     def _notice_exit(self) -> None:
+        """Called again and again from the end of the process on. Its status may be missing at first: the thread that starts another process
+        collects those of all that have ended, and may be just about to."""
+        if self._process.exitcode is None:
+            return
         asyncio.get_running_loop().remove_reader(self._process.sentinel)
         self._exited.set()
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,21 @@ def test_a_task_that_crashes_leaves_a_note_and_harms_no_other(
     assert end.trace.startswith("The process of the task was killed by signal 11 (SIGSEGV).")
     other.wait_for(TopicsUsed)
     assert other.end is None
+
+
+def test_an_end_is_told_though_its_status_is_there_a_moment_later(
+    tasks: RunningTasks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int | None] = []
+
+    def late_status(process: ForkServerProcess) -> int | None:
+        looks.append(None if len(looks) < 3 else process._popen.poll())  # type: ignore[attr-defined]
+        return looks[-1]
+
+    monkeypatch.setattr(ForkServerProcess, "exitcode", property(late_status))
+    crashing = tasks.start("crashing", numbers(behaviour="crashes"), NOWHERE)
+    assert crashing.wait_for_end().exit_code == -11
+    assert looks[:3] == [None] * 3
 
 
 @pytest.mark.parametrize(("behaviour", "exit_code"), [("hangs", 0), ("hangs on", -9)])
