@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from barnabas.kernel.kafka_log.failures import StoreFailure, Superseded
 from connect.api.failures import ConnectError
@@ -17,6 +17,8 @@ from connect.worker.restarts import Restarts
 from connect.worker.running import RunningTools
 from connect.worker.task_configs import sink_tasks, source_tasks
 from connect.worker.views import Condition, TargetState
+
+FAILED_HERE: Final = "The worker failed to run this connector; see its log."
 
 _logger = logging.getLogger(__name__)
 
@@ -64,19 +66,19 @@ class ConnectorRun:
         await self._keeping
 
     async def _keep(self) -> None:
-        try:
-            while not self._ends:
-                self._changed.clear()
+        while not self._ends:
+            self._changed.clear()
+            try:
                 again_s = await self._do(self._wish)
-                try:
-                    async with asyncio.timeout(again_s):
-                        await self._changed.wait()
-                except TimeoutError:
-                    continue
-        except Exception:
-            # A defect here must not take the worker with it, and must show.
-            _logger.exception("connector %s is not kept any more", self._name)
-            self._tell(Condition.FAILED, "The worker failed to run this connector; see its log.")
+            except Exception:
+                # A defect here must not take the worker with it, must show, and must not end the connector for good.
+                _logger.exception("connector %s could not be run", self._name)
+                again_s = self._failed(FAILED_HERE)
+            try:
+                async with asyncio.timeout(again_s):
+                    await self._changed.wait()
+            except TimeoutError:
+                continue
 
     async def _do(self, wish: ConnectorWish) -> float | None:
         """Bring the connector to what is wished; returns when to look again, if at all."""

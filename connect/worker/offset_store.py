@@ -109,7 +109,11 @@ class TopicOffsets:
                 if name not in self._open:
                     await self._provide(name)
                     opened = _OffsetsTopic(name, self._clients)
-                    await opened.log.start()
+                    try:
+                        await opened.log.start()
+                    except BaseException:
+                        await opened.log.stop()
+                        raise
                     self._open[name] = opened
         return [self._open[name] for name in names]
 

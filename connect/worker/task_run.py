@@ -24,13 +24,17 @@ from connect.tasks.messages import (
     TopicsUsed,
     Waiting,
 )
-from connect.tasks.spec import TaskId
+from connect.tasks.spec import TaskId, TaskSpec
 from connect.worker.failures import WorkerError
 from connect.worker.restarts import Restarts
 from connect.worker.running import RunningTools
 from connect.worker.views import Condition
 
 ENDED: Final = "The task ended without being asked to, and did not say why."
+
+FAILED_HERE: Final = "The worker failed to run this task; see its log."
+PREPARE_TIMEOUT_S: Final = 180.0
+"""For all that is read before a task starts; each step of it has a shorter limit."""
 
 _logger = logging.getLogger(__name__)
 
@@ -88,21 +92,21 @@ class TaskRun:
         await self._keeping
 
     async def _keep(self, after: asyncio.Task[None] | None) -> None:
-        try:
-            if after is not None:
-                await asyncio.wait([after])
-            while not self._ends:
-                wish, self._wants_restart = self._wish, False
-                if wish.config is None:
-                    await self._change()
-                    continue
+        if after is not None:
+            await asyncio.wait([after])
+        while not self._ends:
+            wish, self._wants_restart = self._wish, False
+            if wish.config is None:
+                await self._change()
+                continue
+            try:
                 trace = await self._run(wish, wish.config)
-                if trace is not None:
-                    await self._back_off(trace)
-        except Exception:
-            # A defect here must not take the worker with it, and must show.
-            _logger.exception("task %s is not kept any more", self._task)
-            self._tell(Condition.FAILED, "The worker failed to run this task; see its log.")
+            except Exception:
+                # A defect here must not take the worker with it, must show, and must not end the task for good.
+                _logger.exception("task %s could not be run", self._task)
+                trace = FAILED_HERE
+            if trace is not None:
+                await self._back_off(trace)
 
     async def _run(self, wish: Wish, config: Mapping[str, str]) -> str | None:
         """Run until the task fails, whose trace is returned, or something else is wished."""
@@ -110,7 +114,9 @@ class TaskRun:
         ended: asyncio.Future[ProcessEnd] = asyncio.get_running_loop().create_future()
         self._restarts.started()
         try:
-            spec = await self._tools.task_spec(self._task, config, starts_paused=wish.is_paused)
+            spec = await self._prepared(wish, config)
+            if spec is None:
+                return None
             self._process = await self._tools.host.start(spec, self._hear, ended.set_result)
         except (ConnectError, WorkerError, StoreFailure, Superseded, OSError) as failure:
             return f"{type(failure).__name__}: {failure}"
@@ -126,18 +132,38 @@ class TaskRun:
             return None
         return self._trace or ended.result().trace or ENDED
 
+    async def _prepared(self, wish: Wish, config: Mapping[str, str]) -> TaskSpec | None:
+        """What to start the task with; None when something else is wished before it is known, since Kafka may not answer for long."""
+        preparing = asyncio.create_task(self._tools.task_spec(self._task, config, starts_paused=wish.is_paused))
+        try:
+            async with asyncio.timeout(PREPARE_TIMEOUT_S):
+                while not preparing.done():
+                    if self._wish != wish or self._is_wished_otherwise(config):
+                        return None
+                    await self._changed_or(preparing)
+        except TimeoutError:
+            raise WorkerError(f"how far it has been read could not be learnt in {PREPARE_TIMEOUT_S:g} s") from None
+        finally:
+            preparing.cancel()
+            await asyncio.gather(preparing, return_exceptions=True)
+        return preparing.result()
+
+    async def _changed_or(self, other: asyncio.Future[Any]) -> None:
+        """Wait until something else may be wished, or the other is done."""
+        changing = asyncio.create_task(self._change())
+        await asyncio.wait([changing, other], return_when=asyncio.FIRST_COMPLETED)
+        changing.cancel()
+
     async def _follow(self, wish: Wish, ended: asyncio.Future[ProcessEnd]) -> None:
         """Return when the process has ended or should."""
         while not ended.done():
-            changing = asyncio.create_task(self._change())
-            waits: list[asyncio.Future[Any]] = [changing, ended]
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            changing.cancel()
+            # What was wished while the process started is looked at first.
             if self._is_wished_otherwise(wish.config):
                 return
             if self._wish.is_paused != wish.is_paused:
                 wish = self._wish
                 self.send(Pause() if wish.is_paused else Resume())
+            await self._changed_or(ended)
 
     def _is_wished_otherwise(self, config: Mapping[str, str] | None) -> bool:
         return self._ends or self._wants_restart or self._wish.config != config
