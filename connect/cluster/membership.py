@@ -24,6 +24,8 @@ STOP_TIMEOUT_S: Final = 2.0
 """For each step of leaving: a coordinator that is there answers in a moment, and without one the session ends by itself."""
 RETRY_S: Final = 1.0
 RETRY_MAX_S: Final = 30.0
+MOVING_MAX_MS: Final = 15_000
+"""How long the leader waits to hear that work that moves has stopped; then it asks everybody."""
 MS_PER_S: Final = 1000
 PIECES_TOLD_MAX: Final = 20
 
@@ -190,10 +192,15 @@ class Membership:
         )  # fmt: skip
         if generation.is_leader:
             self._step_up()
+            waits_ms = [each.left_ms for each in plan.departed.values()]
             if plan.departed:
                 self._tell_waiting(plan.departed)
-                # When the longest wait is over, what waits is shared out.
-                self._set_timer(self.rejoin, min(each.left_ms for each in plan.departed.values()))
+            if plan.moving:
+                # Its worker tells when it has stopped. One that was killed before does not, and is given the same plan when it is back.
+                waits_ms.append(MOVING_MAX_MS)
+            if waits_ms:
+                # When the first wait is over, what waits is shared out.
+                self._set_timer(self.rejoin, min(waits_ms))
         else:
             await self._step_down()
             self._has_leader.set()

@@ -11,6 +11,7 @@ import pytest
 
 from barnabas.wire.client import Client
 from barnabas.wire.membership import Generation, MemberOffer
+from connect.cluster import membership as membership_module
 from connect.cluster.membership import PROTOCOL, Identity, Membership, MembershipSettings
 from connect.cluster.plan import NO_WORK, Offer, Piece, Work
 from tests.waiting import wait_for_async
@@ -96,6 +97,28 @@ def test_a_worker_that_hears_nothing_of_its_group_drops_its_work_when_the_sessio
         assert "does not answer" in str(membership.error)
         await membership.on_assigned(generation(membership, "other"))
         assert (membership.error, len(duties.taken)) == (None, 2)
+        await membership.stop()
+
+    asyncio.run(scenario())
+
+
+def test_the_leader_asks_again_for_work_that_moves_when_nobody_tells_that_it_has_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(membership_module, "MOVING_MAX_MS", 10)
+
+    async def scenario() -> None:
+        membership = membership_of(RecordedDuties())
+        rejoined = asyncio.Event()
+        monkeypatch.setattr(membership, "rejoin", rejoined.set)
+        other = Offer(OTHER, f"http://{OTHER}", 1, releasing=frozenset({Piece("c", 0)})).encode()
+        offers = [MemberOffer("own", OWN, membership.protocols()[0][1]), MemberOffer("other", OTHER, other)]
+        plan = membership.assign(PROTOCOL, offers)["own"]
+        await membership.on_assigned(Generation(1, "own", "own", PROTOCOL, plan))
+        assert membership.plan is not None
+        assert Piece("c", 0) in membership.plan.moving
+        async with asyncio.timeout(60):
+            await rejoined.wait()
         await membership.stop()
 
     asyncio.run(scenario())
