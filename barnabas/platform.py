@@ -39,7 +39,13 @@ class Timing:
 
 
 class PlatformError(Exception):
-    """A service did not come up: the message says which, and why."""
+    """A service did not come up: the message says which, and why. `summary` is for those who have seen its log."""
+
+    def __init__(self, service: SupervisedService, what: str) -> None:
+        last = service.last_word
+        happened = f"{service.name} {what}; "
+        super().__init__(happened + (f"its log ends with: {last}" if last else "it has logged nothing"))
+        self.summary = happened + ("its log above says why" if last else "it has logged nothing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +112,19 @@ class Platform:
             try:
                 event = self._events.get(timeout=max(0.0, deadline - time.monotonic()))
             except Empty:
-                raise PlatformError(self._not_ready(waiting)) from None
+                raise self._not_ready(waiting) from None
             if event.report is Report.STOP:
                 return False
             if event.report is Report.FAILED:
-                raise PlatformError(event.text)
+                raise PlatformError(self._services[event.service], event.text)
             self._note(event, time.monotonic() - began)
             waiting.discard(event.service)
         return True
 
-    def _not_ready(self, waiting: set[str]) -> str:
+    def _not_ready(self, waiting: set[str]) -> PlatformError:
         """The first that is not ready keeps the others waiting."""
         late = next(service for name, service in self._services.items() if name in waiting)
-        return late.explained(f"was not ready within {self._timing.start_deadline_ms / 1000:g} s")
+        return PlatformError(late, f"was not ready within {self._timing.start_deadline_ms / 1000:g} s")
 
     def _note(self, event: Event, took_s: float | None) -> None:
         if event.report is Report.READY:

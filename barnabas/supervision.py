@@ -132,7 +132,7 @@ class SupervisedService(threading.Thread):
                 break
             if not self._was_ready.is_set():
                 # What never ran will not run the next time either: a port in use, a setting, a full disk.
-                self._events.put(Event(Report.FAILED, self.name, self.explained(f"{end} before it was ready")))
+                self._events.put(Event(Report.FAILED, self.name, f"{end} before it was ready"))
                 break
             if (time.monotonic() - started) * 1000 >= self._delays.healthy_after_ms:
                 delay_ms = self._delays.first_ms
@@ -153,11 +153,6 @@ class SupervisedService(threading.Thread):
     def kill(self) -> None:
         if self._process is not None:
             self._process.kill()
-
-    def explained(self, what: str) -> str:
-        """What has happened to it, and what its log says about that."""
-        last = self.last_word
-        return f"{self.name} {what}; " + (f"its log ends with: {last}" if last else "it has logged nothing")
 
     def _run_process(self) -> str:
         """Run the process until it ends; return how it ended."""

@@ -121,7 +121,7 @@ def run(flags: dict[str, str], file: Path | None, wish: Wish) -> int:
         if configured().form == "json":
             log.critical("%s", error)
         else:
-            print(f"barnabas: {error}", file=sys.stderr)
+            print(f"barnabas: {error.summary}", file=sys.stderr)
         return 1
     _show("barnabas has stopped")
     return 0
