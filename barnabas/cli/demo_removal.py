@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -23,6 +24,8 @@ from barnabas.cli.demo_steps import (
 )
 
 ENTITIES: Final = ("DEMO_TURNOVER", "DEMO_DEAR", "DEMO_ORDERS")
+RESET_DEADLINE_S: Final = 30.0
+RESET_PAUSE_S: Final = 0.5
 LEFT: Final = (
     f"The demo has left what it had made by then: connectors {', '.join(CONNECTORS)}; {', '.join(ENTITIES)} of SQL; topics "
     f"{', '.join(TOPICS)}; subjects {', '.join(SUBJECTS)}; files in {{folder}}. `barnabas demo --remove` removes all but the "
@@ -53,8 +56,21 @@ def _remove_connector(client: ConnectClient, name: str, config: Mapping[str, str
         client.call("POST", "/connectors", {"name": name, "config": config, "initial_state": STOPPED})
     else:
         wait_until_stopped(client, name)
-    client.call("DELETE", path_of(name, "/offsets"))
+    _reset_offsets(client, name)
     client.call("DELETE", path_of(name))
+
+
+def _reset_offsets(client: ConnectClient, name: str) -> None:
+    """A sink's group may have its member for a moment after the task has stopped: the worker refuses until it has left."""
+    deadline_s = time.monotonic() + RESET_DEADLINE_S
+    while True:
+        try:
+            client.call("DELETE", path_of(name, "/offsets"))
+            return
+        except Refusal:
+            if time.monotonic() > deadline_s:
+                raise
+        time.sleep(RESET_PAUSE_S)
 
 
 def _commands(urls: Urls) -> list[str]:
