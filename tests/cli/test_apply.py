@@ -373,9 +373,18 @@ def test_variables_keep_away_from_config_providers(tmp_path: Path) -> None:
     ],
 )
 def test_sql_that_cannot_be_applied_is_told(apply: Apply, barnabas: BarnabasBroker, statement: str, told: str) -> None:
-    refused = apply(f"name: a\nsql:\n  - {json.dumps(statement)}\n", "--bootstrap-server", barnabas.address)
+    where = ("--bootstrap-server", barnabas.address, "--sql", "http://127.0.0.1:1")
+    refused = apply(f"name: a\nsql:\n  - {json.dumps(statement)}\n", *where)
     assert refused.status == 1
     assert told in refused.err
+
+
+def test_a_service_that_nobody_names_is_not_looked_for_at_the_usual_port(
+    apply: Apply, barnabas: BarnabasBroker
+) -> None:
+    refused = apply("name: a\nsql:\n  - CREATE TYPE t AS INT;\n", "--bootstrap-server", barnabas.address)
+    assert (refused.status, refused.err.startswith("barnabas: no platform runs on ")) == (1, True)
+    assert "--sql URL" in refused.err
 
 
 def test_a_service_that_is_needed_and_away_is_named(apply: Apply, barnabas: BarnabasBroker, topic: str) -> None:

@@ -343,7 +343,7 @@ def test_a_connector_goes_on_although_its_offsets_were_refused(
     def refuse(_client: object, name: str) -> None:
         files.state = "PAUSED"
 
-    monkeypatch.setattr("barnabas.cli.connector_offsets._wait_until_stopped", refuse)
+    monkeypatch.setattr("barnabas.cli.connector_offsets.wait_until_stopped", refuse)
     status, said = refused("offsets", "set", "files", "-y", "-f", described({"offsets": [place(0, 1)]}))
     assert (status, "must be in the STOPPED state" in said, files.state) == (1, True, "RUNNING")
 

@@ -100,8 +100,9 @@ class _Services:
         found = self._places.addresses.get(service)
         if found is None:
             flag = "--bootstrap-server HOST:PORT" if service == "broker" else f"--{service} URL"
+            running, folder = self._places.running, self._places.data_directory
             raise CommandError(
-                f"the platform runs without {service}",
+                f"no platform runs on {folder}" if running is None else f"the platform runs without {service}",
                 f"Start it with `barnabas up`, or name one with {flag} (or {SERVICES[service][0]}).",
             )
         return found
