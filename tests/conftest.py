@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import hypothesis
 import pytest
 
-from tests.broker import QUICK_GROUPS, BarnabasBroker, BrokerProcess
+from tests.broker import KEEPS_RECORDS, QUICK_GROUPS, BarnabasBroker, BrokerProcess
 from tests.connect_service import ConnectProcess
 from tests.databases import DatabaseProcess, MariaDb, Postgres
 from tests.oracle import ApacheKafka
@@ -115,13 +115,14 @@ def kafka(request: pytest.FixtureRequest) -> BrokerProcess:
 @pytest.fixture(scope="session")
 def apache_kafka(java: Path, kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKafka]:
     """Apache Kafka, started when the first test asks for it."""
-    yield from _running(ApacheKafka(tmp_path_factory.mktemp("kafka"), java, kafka_jars))
+    yield from _running(ApacheKafka(tmp_path_factory.mktemp("kafka"), java, kafka_jars, KEEPS_RECORDS))
 
 
 @pytest.fixture(scope="session")
 def barnabas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BarnabasBroker]:
-    """Ours, with every setting at its default, except that groups form quickly."""
-    yield from _running(BarnabasBroker(tmp_path_factory.mktemp("barnabas"), settings=QUICK_GROUPS))
+    """Ours, with every setting at its default, except that groups form quickly and old records stay."""
+    settings = {**QUICK_GROUPS, **KEEPS_RECORDS}
+    yield from _running(BarnabasBroker(tmp_path_factory.mktemp("barnabas"), settings=settings))
 
 
 @pytest.fixture(scope="session")
