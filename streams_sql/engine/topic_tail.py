@@ -24,6 +24,8 @@ PARTITIONS_INTERVAL_S: Final = 30.0
 """How often it is looked for new partitions."""
 AHEAD_KB: Final = 4_096
 """What librdkafka fetches ahead for one tail: of a client that does not read there is no more in memory."""
+FETCH_AGAIN_MS: Final = 20
+"""How soon librdkafka looks again whether there is room for more: one of many tails whose clients do not read costs little."""
 
 _OWN: Final = {
     "group.id": "barnabas-sql-tail",
@@ -32,6 +34,7 @@ _OWN: Final = {
     # Where records have gone before they were read.
     "auto.offset.reset": "earliest",
     "queued.max.messages.kbytes": AHEAD_KB,
+    "fetch.queue.backoff.ms": FETCH_AGAIN_MS,
 }
 
 BatchT = TypeVar("BatchT")

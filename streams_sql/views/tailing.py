@@ -28,6 +28,8 @@ BATCH_RECORDS_MAX: Final = 5_000
 """Records of one transaction."""
 QUEUE_KB: Final = 16_384
 """What librdkafka fetches ahead for one view; it bounds the memory of a batch too."""
+FETCH_AGAIN_MS: Final = 5
+"""How soon librdkafka looks again whether there is room for more."""
 BOUNDED_FETCH_MS: Final = 10
 ANSWER_S: Final = 10.0
 TOPIC_WAIT_S: Final = 0.5
@@ -237,6 +239,7 @@ def consumer_settings(settings: Mapping[str, Any], topic: str) -> dict[str, Any]
         "enable.partition.eof": True,
         "auto.offset.reset": "earliest",
         "queued.max.messages.kbytes": QUEUE_KB,
+        "fetch.queue.backoff.ms": FETCH_AGAIN_MS,
         "allow.auto.create.topics": False,
     }
 

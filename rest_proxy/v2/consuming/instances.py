@@ -37,6 +37,8 @@ POLL_MARGIN_MS: Final = 60_000
 _MODEST: Final = {
     **ONE_OF_MANY,
     "queued.max.messages.kbytes": 2 * 1024,
+    # By default librdkafka looks once a second whether there is room for more, and a quick client would get 2 MB in that time.
+    "fetch.queue.backoff.ms": 20,
     "fetch.max.bytes": 2 * 1024 * 1024,
     "heartbeat.interval.ms": 1_000,
     "topic.metadata.refresh.interval.ms": 30_000,
