@@ -12,7 +12,7 @@ VERSION: Final = 2
 """Of the form of a record. Records of a later one are for a later server, and are refused."""
 _PLAIN_VERSION: Final = 1
 """Of records that say nothing of a query that is built in the place of another one: servers before that read them, too."""
-LOWERING: Final = 6
+LOWERING: Final = 7
 """Of how plans become jobs of Spark. It grows with each change after which a checkpoint would not mean the same any more."""
 
 

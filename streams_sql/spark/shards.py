@@ -4,7 +4,8 @@ Rows are dealt out to shards by the key that all operators of a plan know them b
 They go there packed, hundreds in one value: a row costs no crossing of its own between Python and the JVM. A shard is a group of
 `transformWithState`: what has changed in it is one more numbered entry in Spark's state store, and all that it knows is written anew when
 the entries have grown to a multiple of that. A worker keeps its shards from batch to batch, in memory up to a limit and behind that in a
-file (`spilled_states`); a mark in the state store tells whether what it keeps is what was committed, and else it reads the entries.
+file (`spilled_states`). Spark gives a shard to whichever worker has waited longest: entries bear the mark of their batch, by which a worker
+knows whether what it keeps was committed once, and then it reads only what others have added since.
 """
 
 from __future__ import annotations
@@ -169,20 +170,12 @@ class ShardProcessor(StatefulProcessor):
         self._rows_max = rows_max
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        self._entries = handle.getMapState("entries", "number BIGINT", "entry BINARY")
+        self._entries = handle.getMapState("entries", "number BIGINT", "mark BINARY, entry BINARY")
         self._mark = handle.getValueState("mark", "mark BINARY, first BIGINT, whole_next BIGINT, next BIGINT")
 
     def handleInputRows(self, key: Any, rows: Iterator[SparkRow], timerValues: Any) -> Iterator[SparkRow]:  # noqa: N802, N803
         name = self._run, key[0]
-        shard = _KEPT.pop(name, None)
-        mark = self._mark.get()
-        if shard is None or mark is None or shard.mark != mark[0]:
-            if shard is not None:
-                shard.close()
-            shard = _Shard(self._node, self._rows_max)
-            if mark is not None:
-                shard.first, shard.whole_next, shard.next = mark[1:]
-            shard.restore(map(self._entry, range(shard.first, shard.next)))
+        shard = self._committed(_KEPT.pop(name, None))
         made = shard.take(rows)
         self._write(shard)
         while len(_KEPT) >= SHARDS_KEPT_MAX:
@@ -194,11 +187,32 @@ class ShardProcessor(StatefulProcessor):
         if problems := shard.problems.take():
             yield SparkRow(**{PACKED: pickle.dumps(problems, pickle.HIGHEST_PROTOCOL)})
 
-    def _entry(self, number: int) -> bytes:
+    def _committed(self, kept: _Shard | None) -> _Shard:
+        """The shard as the state store has it, from what this worker keeps of it if that is a part of its past."""
+        committed = self._mark.get()
+        if committed is None:
+            if kept is not None:
+                kept.close()
+            return _Shard(self._node, self._rows_max)
+        mark, first, whole_next, next_ = committed
+        if kept is not None and mark != kept.mark and not self._is_past(kept, first, next_):
+            kept.close()
+            kept = None
+        shard = kept or _Shard(self._node, self._rows_max, first=first, next=first, whole_next=whole_next)
+        shard.restore(self._entry(number)[1] for number in range(shard.next, next_))
+        shard.mark = mark
+        return shard
+
+    def _is_past(self, kept: _Shard, first: int, next_: int) -> bool:
+        """Whether the last entry that it has written, or read, is there still, and of the same batch."""
+        return first < kept.next <= next_ and self._entry(kept.next - 1)[0] == kept.mark
+
+    def _entry(self, number: int) -> tuple[bytes, bytes]:
+        """The mark of its batch, and what it says."""
         found = self._entries.getValue((number,))
         assert found is not None
-        entry: bytes = found[0]
-        return entry
+        mark, entry = found
+        return mark, entry
 
     def _write(self, shard: _Shard) -> None:
         """Entries one by one, each under a number of its own: together they may be larger than a value can be, or than memory."""
@@ -215,7 +229,7 @@ class ShardProcessor(StatefulProcessor):
 
     def _append(self, shard: _Shard, entries: Iterable[bytes]) -> None:
         for entry in entries:
-            self._entries.updateValue((shard.next,), (entry,))
+            self._entries.updateValue((shard.next,), (shard.mark, entry))
             shard.next += 1
             shard.entries_bytes += len(entry)
 
@@ -243,20 +257,22 @@ class _Shard:
         topics = {read.source.topic for read in reads_of(self.node)}
         self.problems = ExpressionProblems(topics.pop() if len(topics) == 1 else "")
         self.pipeline = Pipeline(self.node, self.problems.add, self.rows_max, SpilledStates)
+        for keyed in self.pipeline.keyed:
+            keyed.watch()
 
     def close(self) -> None:
         for keyed in self.pipeline.keyed:
             keyed.close()
 
     def restore(self, entries: Iterable[bytes]) -> None:
-        for number, entry in enumerate(entries, self.first):
+        """Know what the next entries say."""
+        for entry in entries:
             self.entries_bytes += len(entry)
-            if number < self.whole_next:
+            if self.next < self.whole_next:
                 self.whole_bytes += len(entry)
+            self.next += 1
             for keyed, part in zip(self.pipeline.keyed, pickle.loads(entry), strict=True):  # noqa: S301 - our own state
                 keyed.restore(part)
-        for keyed in self.pipeline.keyed:
-            keyed.watch()
 
     def take(self, packed: Iterable[SparkRow]) -> list[Row]:
         made: list[Row] = []

@@ -1,10 +1,10 @@
-"""Shards, with a state store that is a dict: workers come and go between batches, and batches fail and are run again."""
+"""Shards, with a state store that is a dict: workers come, take turns and go, and batches fail and are run again."""
 
 from __future__ import annotations
 
 import pickle
 import secrets
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any
@@ -35,9 +35,10 @@ class Store:
     def __init__(self) -> None:
         self.values: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
         self.entries: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        self.map = MapState(self.entries)
 
     def getMapState(self, name: str, key: str, schema: str) -> MapState:  # noqa: N802 - Spark's name
-        return MapState(self.entries)
+        return self.map
 
     def getValueState(self, name: str, schema: str) -> ValueState:  # noqa: N802 - Spark's name
         return ValueState(self, name)
@@ -46,8 +47,10 @@ class Store:
 class MapState:
     def __init__(self, entries: dict[tuple[Any, ...], tuple[Any, ...]]) -> None:
         self._entries = entries
+        self.asked = 0
 
     def getValue(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:  # noqa: N802 - Spark's name
+        self.asked += 1
         return self._entries.get(key)
 
     def updateValue(self, key: tuple[Any, ...], value: tuple[Any, ...]) -> None:  # noqa: N802 - Spark's name
@@ -69,26 +72,36 @@ class ValueState:
 
 
 class Running:
-    """One shard of a plan."""
+    """One shard of a plan. Each of its workers keeps something of it."""
 
     def __init__(self, node: Node, rows_max: int = 1_000) -> None:
         self._node = node
         self._rows_max = rows_max
         self._run = secrets.token_hex(8)
         self._committed = Store()
+        self._kept: dict[int, OrderedDict[Any, Any]] = defaultdict(OrderedDict)
         self._offset = 0
 
     @property
     def entry_count(self) -> int:
         return len(self._committed.entries)
 
-    def batch(self, rows: Sequence[tuple[int, Row]], *, fails_first: bool = False) -> list[Row]:
-        """What comes of rows, each at its place."""
+    @property
+    def entries_asked(self) -> int:
+        """Since the beginning."""
+        return self._committed.map.asked
+
+    def lose(self) -> None:
+        """All workers end."""
+        self._kept.clear()
+
+    def batch(self, rows: Sequence[tuple[int, Row]], worker: int = 0, fails_in: int | None = None) -> list[Row]:
+        """What comes of rows, each at its place; what `fails_in` has made of them before is not committed."""
         packed = [self._packed(place, row) for place, row in rows]
-        if fails_first:
-            self._task(deepcopy(self._committed), packed)
+        if fails_in is not None:
+            self._task(deepcopy(self._committed), packed, fails_in)
         store = deepcopy(self._committed)
-        found = self._task(store, packed)
+        found = self._task(store, packed, worker)
         self._committed = store
         return found
 
@@ -102,10 +115,12 @@ class Running:
             packed=pickle.dumps([row], pickle.HIGHEST_PROTOCOL),
         )
 
-    def _task(self, store: Store, packed: Sequence[SparkRow]) -> list[Row]:
+    def _task(self, store: Store, packed: Sequence[SparkRow], worker: int) -> list[Row]:
         processor = ShardProcessor(self._run, self._node, self._rows_max)
         processor.init(store)  # type: ignore[arg-type] # It has what is used of one.
-        made = processor.handleInputRows((SHARD,), iter(packed), None)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(shards, "_KEPT", self._kept[worker])
+            made = list(processor.handleInputRows((SHARD,), iter(packed), None))
         return [row for each in made for row in pickle.loads(each[PACKED])]
 
 
@@ -124,24 +139,49 @@ def _small_steps() -> Iterator[None]:
     records=RECORDS,
     size=st.integers(1, 7),
     losses=st.sets(st.integers(0, 10)),
-    failures=st.sets(st.integers(0, 10)),
+    workers=st.lists(st.integers(0, 2), min_size=11, max_size=11),
+    failures=st.dictionaries(st.integers(0, 10), st.integers(0, 2)),
     rows_max=st.sampled_from([1, 1_000]),
+    entries_bytes=st.sampled_from([200, 100_000]),
 )
 def test_rows_are_those_of_one_process(
-    name: str, records: list[Any], size: int, losses: set[int], failures: set[int], rows_max: int
+    name: str,
+    records: list[Any],
+    size: int,
+    losses: set[int],
+    workers: list[int],
+    failures: dict[int, int],
+    rows_max: int,
+    entries_bytes: int,
 ) -> None:
-    """Also where next to nothing is in memory."""
+    """Also where next to nothing is in memory, and where what is known is written anew every now and then."""
     node = PLANS[name]()
     reference, running = Pipeline(node, unexpected), Running(node, rows_max)
     rows = fed(reference.reads, records)
-    for number, start in enumerate(range(0, len(rows), size)):
-        some = rows[start : start + size]
-        if number in losses:
-            shards._KEPT.clear()
-        made = running.batch(some, fails_first=number in failures)
-        assert made == [
-            found for place, each in in_order(lines(reference.reads, some)) for found in reference.feed(place, each)
-        ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shards, "ENTRIES_BYTES_MIN", entries_bytes)
+        for number, start in enumerate(range(0, len(rows), size)):
+            some = rows[start : start + size]
+            if number in losses:
+                running.lose()
+            made = running.batch(some, workers[number % len(workers)], failures.get(number))
+            assert made == [
+                found for place, each in in_order(lines(reference.reads, some)) for found in reference.feed(place, each)
+            ]
+
+
+def test_a_worker_reads_what_others_have_added_since() -> None:
+    node = PLANS["count"]()
+    running, (read,) = Running(node), Pipeline(node, unexpected).reads
+    for time in range(50):
+        running.batch([(0, row_of(read, time, G=f"g{time}"))])
+    running.batch([(0, row_of(read, 50, G="a"))], worker=1)
+    before = running.entries_asked
+    running.batch([(0, row_of(read, 51, G="a"))])
+    assert running.entries_asked - before == 2, "its own last entry, and that of the other worker"
+    ((_, count, *_),) = running.batch([(0, row_of(read, 52, G="a"))])
+    assert count == 3
+    assert running.entries_asked - before == 2
 
 
 def lines(reads: Sequence[Read], rows: Sequence[tuple[int, Row]]) -> list[Line]:
@@ -164,7 +204,7 @@ def test_entries_are_written_anew_when_they_have_grown(
     counts, lengths = [], []
     for time in range(100):
         if not is_kept:
-            shards._KEPT.clear()
+            running.lose()
         ((_, count, *_),) = running.batch([(0, row_of(read, time, G="a"))])
         counts.append(count)
         lengths.append(running.entry_count)
