@@ -184,7 +184,7 @@ _QUERIES = (
     Setting(
         "sql.batch.max.records",
         Kind.INT,
-        1_000_000,
+        2_000_000,
         "Records that one batch of a query reads at most: what waits for longer comes in several.",
         "records",
         minimum=1,

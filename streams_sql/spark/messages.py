@@ -17,7 +17,7 @@ LENGTH: Final = struct.Struct(">I")
 # Spark takes no shorter one for real-time mode.
 REAL_TIME_INTERVAL_MS: Final = 5_000
 READ_COMMITTED: Final = "read_committed"
-BATCH_RECORDS_MAX: Final = 1_000_000
+BATCH_RECORDS_MAX: Final = 2_000_000
 """Read in one batch unless somebody says otherwise."""
 STATE_ROWS_MAX: Final = 1_000_000
 """Rows and values that each operator of a shard keeps in memory unless somebody says otherwise."""
