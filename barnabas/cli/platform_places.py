@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
-from barnabas.running_platform import RunningPlatform
+from barnabas.running_platform import RunningPlatform, running_platforms
 
 SERVICES: Final[Mapping[str, tuple[str, str]]] = {
     "broker": ("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:9092"),
@@ -24,7 +24,8 @@ SERVICES: Final[Mapping[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Addresses by service, the broker's as HOST:PORT; `running` is the platform that was started on the data directory."""
+    """Addresses by service, the broker's as HOST:PORT; `running` is the platform that was started on the data directory, or that holds
+    one of the addresses."""
 
     addresses: Mapping[str, str]
     running: RunningPlatform | None
@@ -71,6 +72,8 @@ def places_of(arguments: Namespace) -> Places:
     is_elsewhere = running is None and bool(arguments.data_dir)
     if is_elsewhere and not any(getattr(arguments, name) for name in SERVICES):
         raise NoPlatform(arguments.data_dir)
+    if running is None and not is_elsewhere:
+        folder, running = _holder(arguments) or (folder, None)
     told: dict[str, str] = {}
     if running is not None:
         for state in running.services:
@@ -79,8 +82,24 @@ def places_of(arguments: Namespace) -> Places:
                 told[state.name] = f"{scheme}{state.addresses[0]}"
     found: dict[str, str] = {}
     for name, (variable, usual) in SERVICES.items():
-        given = getattr(arguments, name) or os.environ.get(variable)
+        given = _given(arguments, name, variable)
         # In a platform that runs, what it has not started is not looked for, unless somebody names it.
         if given or name in told or (running is None and not is_elsewhere):
             found[name] = given or told.get(name, usual)
     return Places(found, running, folder)
+
+
+def _given(arguments: Namespace, name: str, variable: str) -> str | None:
+    return getattr(arguments, name) or os.environ.get(variable)
+
+
+def _holder(arguments: Namespace) -> tuple[Path, RunningPlatform] | None:
+    """The platform of this user that listens where somebody says that one does, else at the usual ports, with its data directory."""
+    platforms = list(running_platforms())
+    given = [_given(arguments, name, variable) for name, (variable, _) in SERVICES.items()]
+    for addresses in ([each for each in given if each], [usual for _, usual in SERVICES.values()]):
+        for address in addresses:
+            for folder, running in platforms:
+                if running.holds(address.rpartition("://")[2].rstrip("/")):
+                    return folder, running
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import sys
 import time
@@ -30,6 +31,7 @@ from barnabas.cli.status_services import (
     uptime_s,
     with_process,
 )
+from barnabas.running_platform import running_platforms
 
 EXIT_UNHEALTHY: Final = 1
 WATCH_INTERVAL_S: Final = 2.0
@@ -189,6 +191,8 @@ def _show(out: TextIO, snapshot: Snapshot, colours: bool) -> None:
             "\nNothing answers. `barnabas up` starts the platform, `barnabas doctor` says what keeps it from starting;\n"
         )
         out.write("--data-dir, or --bootstrap-server, --registry, --rest, --connect and --sql, say where it is.\n")
+        for folder, _ in running_platforms():
+            out.write(f"One runs here: barnabas status --data-dir {shlex.quote(str(folder))}\n")
     if snapshot.cluster is not None:
         _show_cluster(out, snapshot.cluster)
     _show_rows(out, "query", snapshot.queries, ("query", "state", "writes", "statement"))
