@@ -40,7 +40,7 @@ def add_command(commands: Any) -> None:
         "-o",
         choices=(*FORMS, ARROW),
         default=TABLE,
-        help=f"form of the output ({TABLE}); rows that come live are lines in json, too; {ARROW} is for one SELECT",
+        help=f"form of the output ({TABLE}); rows that come live are lines in json, too; {ARROW} is for one SELECT, SHOW or DESCRIBE",
     )
     parser.add_argument(
         "--set",

@@ -46,6 +46,12 @@ def write_entity(out: TextIO, form: str, entity: Entity) -> None:
         out.write(f"WARNING: {warning['message']}\n")
 
 
+def table_of(entity: Entity) -> Part | None:
+    """The first table of what a statement tells, if there is one."""
+    parts = _PARTS.get(entity.get("@type", ""), _unknown)(entity)
+    return next((part for part in parts if part.columns), None)
+
+
 def _write_part(out: TextIO, part: Part) -> None:
     if part.title:
         title = printable(part.title)
