@@ -12,7 +12,7 @@ from typing import Final, TextIO
 from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
 from barnabas.cli.output import TABLE, printable
 from barnabas.cli.sql_arguments import ARROW, SERVER_VARIABLE
-from barnabas.cli.sql_entities import Part, table_of, write_entity
+from barnabas.cli.sql_entities import Part, is_new_query, table_of, write_entity
 from barnabas.cli.sql_rows import RowWriter
 from barnabas.cli.sql_script import Place, PlacedStatement, UnreadableScript, placed, problem_text
 from streams_sql.clients.blocking import Client
@@ -111,6 +111,8 @@ class SqlSession:
             return
         for entity in entities:
             write_entity(self._out, self._form, entity)
+            if is_new_query(entity):
+                self._tell("It begins when Spark has started it, in some seconds; SHOW QUERIES; tells its state.")
         if not entities:
             self._tell("done")
 

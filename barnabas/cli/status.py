@@ -18,6 +18,7 @@ from barnabas.cli import output, terminal
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.output import JSON, TABLE, Column
 from barnabas.cli.platform_places import Places, places_of
+from barnabas.cli.sql_entities import query_state
 from barnabas.cli.status_cluster import ClusterStatus, cluster_status
 from barnabas.cli.status_services import (
     DOWN,
@@ -51,6 +52,7 @@ _STYLES: Final = {
     "ERROR": terminal.RED,
     "FAILED": terminal.RED,
     "PAUSED": terminal.YELLOW,
+    "STARTING": terminal.YELLOW,
 }
 
 
@@ -135,7 +137,7 @@ def _queries(url: str) -> list[dict[str, Any]]:
     return [
         {
             "query": query["id"],
-            "state": query["state"],
+            "state": query_state(query),
             "writes": ", ".join(query.get("sinks") or []) or None,
             "statement": " ".join(query["queryString"].split()),
         }
