@@ -45,8 +45,9 @@ def _add_topics(commands: Commands) -> None:
         metavar="N",
         help="copies of each partition (the broker's default)",
     )
+    # The second name is that of Kafka's tools.
     one.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="a configuration; may be repeated"
+        "--set", "--config", action="append", default=[], metavar="NAME=VALUE", help="a configuration; may be repeated"
     )
     one = _action(actions, "delete", "delete topics")
     one.add_argument("topics", nargs="+", metavar="TOPIC", help="their names")
