@@ -203,7 +203,7 @@ def test_a_topic_that_somebody_else_deleted_is_made_again_by_the_next_write(kafk
         await asyncio.gather(*(batch.done for batch in batches))
         return [result for batch in batches for result in batch.results]
 
-    results = with_producer(kafka.address, work)
+    results = with_producer(kafka.address, work, **{"enable.idempotence": True})
     assert [place[:2] for place in results] == [(0, number) for number in range(len(results))]
     found = stored(kafka.address, deleted, 0, len(results))
     assert [message.value() for message in found] == [b"%d" % number for number in range(len(results))]
