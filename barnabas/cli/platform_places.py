@@ -7,19 +7,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
+from barnabas.cli.service_address import SERVICES, data_directory, told_by
 from barnabas.running_platform import RunningPlatform, running_platforms
-
-SERVICES: Final[Mapping[str, tuple[str, str]]] = {
-    "broker": ("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:9092"),
-    "registry": ("SCHEMA_REGISTRY_URL", "http://127.0.0.1:8081"),
-    "rest": ("REST_PROXY_URL", "http://127.0.0.1:8082"),
-    "connect": ("CONNECT_URL", "http://127.0.0.1:8083"),
-    "sql": ("KSQL_URL", "http://127.0.0.1:8088"),
-}
-"""The variable that names each service, as the other commands know it, and where it is otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +57,7 @@ def add_demo_arguments(parser: ArgumentParser) -> None:
 
 
 def places_of(arguments: Namespace) -> Places:
-    folder = Path(arguments.data_dir or os.environ.get("BARNABAS_DATA_DIR") or "barnabas-data")
+    folder = Path(arguments.data_dir) if arguments.data_dir else data_directory()
     running = RunningPlatform.find(folder)
     # The usual ports may be those of another platform, which nobody has named.
     is_elsewhere = running is None and bool(arguments.data_dir)
@@ -74,12 +65,7 @@ def places_of(arguments: Namespace) -> Places:
         raise NoPlatform(arguments.data_dir)
     if running is None and not is_elsewhere:
         folder, running = _holder(arguments) or (folder, None)
-    told: dict[str, str] = {}
-    if running is not None:
-        for state in running.services:
-            if state.addresses:
-                scheme = "" if state.name == "broker" else "http://"
-                told[state.name] = f"{scheme}{state.addresses[0]}"
+    told = {} if running is None else told_by(running)
     found: dict[str, str] = {}
     for name, (variable, usual) in SERVICES.items():
         given = _given(arguments, name, variable)

@@ -11,7 +11,7 @@ from typing import Final, TextIO
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
 from barnabas.cli.output import TABLE, printable
-from barnabas.cli.sql_arguments import ARROW, SERVER_VARIABLE
+from barnabas.cli.sql_arguments import ARROW
 from barnabas.cli.sql_entities import Part, is_new_query, table_of, write_entity
 from barnabas.cli.sql_rows import RowWriter
 from barnabas.cli.sql_script import Place, PlacedStatement, UnreadableScript, placed, problem_text
@@ -24,7 +24,7 @@ EXIT_REFUSED: Final = 1
 UNAVAILABLE: Final = 503
 """The status of a server that starts, or that cannot reach Kafka."""
 CODES_PER_STATUS: Final = 100
-START_HINT: Final = f"Start one with `barnabas up`, or name another with --server URL (or {SERVER_VARIABLE})."
+START_HINT: Final = "Start one with `barnabas up`, or name another with --server URL (or KSQL_URL)."
 
 _LIVE: Final = re.compile(r"\bEMIT\s+(?:CHANGES|FINAL)\b", re.IGNORECASE)
 

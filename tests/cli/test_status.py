@@ -9,7 +9,8 @@ import pytest
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE
 from barnabas.cli.main import command_parser, main
-from barnabas.cli.platform_places import SERVICES, places_of
+from barnabas.cli.platform_places import places_of
+from barnabas.cli.service_address import SERVICES
 from barnabas.cli.sql_entities import query_state
 from barnabas.cli.status import duration
 from barnabas.cli.status_services import complaint

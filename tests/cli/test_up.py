@@ -144,13 +144,19 @@ def test_a_service_that_cannot_start_ends_the_command(start: Start, tmp_path: Pa
     assert log.splitlines()[-1] == last
 
 
-def test_some_services_at_ports_in_a_row(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_some_services_at_ports_in_a_row(
+    start: Start, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     first = free_ports_in_a_row(5)
     process = start("up", "--only", "broker,registry", "--ports-from", str(first))
     assert up(process) == {"broker": f"127.0.0.1:{first}", "registry": f"127.0.0.1:{first + 1}"}
     running = RunningPlatform.find(tmp_path / "barnabas-data")
     assert running is not None
+    assert "created topic here" in run("topics", "create", "here").stdout, (
+        "commands in this folder speak to its platform"
+    )
+    assert "no subjects" in (listed := run("schemas", "list")).stdout + listed.stderr
     assert [service.name for service in running.services] == ["broker", "registry"]
     process.terminate()
     assert process.wait(COMMAND_DEADLINE_S) == 0
