@@ -1,15 +1,25 @@
-"""The platform that runs on a data directory, for commands that look at it: a file in that folder, as long as it runs."""
+"""The platform that runs on a data directory, for commands that look at it: a file in that folder, as long as it runs.
+
+Commands in other folders find it by a file of the user who started it, which names the data directory.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from barnabas.kernel.state_folder import state_folder
+
 RUN_FILE: Final = "running.json"
+_NOTES: Final = "running"
+"""The folder of files that name data directories; each has the process id of a supervisor for its name."""
+_FOLDER_MODE: Final = 0o700
+_THIS_MACHINE: Final = frozenset({"", "127.0.0.1", "localhost", "[::1]", "0.0.0.0", "[::]"})  # noqa: S104 - only compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +51,10 @@ class RunningPlatform:
             pass
         return True
 
+    def holds(self, address: str) -> bool:
+        """Whether one of its services listens at HOST:PORT of this machine."""
+        return any(_is_same(address, own) for state in self.services for own in state.addresses)
+
     def save(self, folder: Path) -> None:
         # Renamed into place: who reads it sees a whole file.
         arriving = folder / f".{RUN_FILE}.{self.pid}"
@@ -62,6 +76,28 @@ class RunningPlatform:
         return found if found.is_alive else None
 
 
+def running_platforms() -> Iterator[tuple[Path, RunningPlatform]]:
+    """Those that this user has started, with their data directories. Files of such as were killed are removed."""
+    try:
+        notes = sorted((state_folder() / _NOTES).iterdir())
+    except (OSError, RuntimeError):
+        return
+    for note in notes:
+        with contextlib.suppress(OSError):
+            folder = Path(note.read_text())
+            running = RunningPlatform.find(folder)
+            if running is not None and str(running.pid) == note.name:
+                yield folder, running
+            else:
+                note.unlink(missing_ok=True)
+
+
+def _is_same(address: str, own: str) -> bool:
+    host, _, port = address.rpartition(":")
+    own_host, _, own_port = own.rpartition(":")
+    return port == own_port and (host == own_host or {host, own_host} <= _THIS_MACHINE)
+
+
 class RunFile:
     """Keeps the file up to date."""
 
@@ -72,5 +108,17 @@ class RunFile:
     def update(self, services: Sequence[ServiceState]) -> None:
         if services:
             RunningPlatform(os.getpid(), self._started_s, tuple(services)).save(self._folder)
+            self._note()
         elif (running := RunningPlatform.find(self._folder)) is not None and running.pid == os.getpid():
             (self._folder / RUN_FILE).unlink(missing_ok=True)
+            self._note(is_over=True)
+
+    def _note(self, *, is_over: bool = False) -> None:
+        """A user without a home, or one that cannot be written to, has to name the data directory to commands."""
+        with contextlib.suppress(OSError, RuntimeError):
+            note = state_folder() / _NOTES / str(os.getpid())
+            if is_over:
+                note.unlink(missing_ok=True)
+            elif not note.exists():
+                note.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+                note.write_text(str(self._folder.absolute()))

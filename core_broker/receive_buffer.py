@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import Final
 
 INITIAL_BYTES = 16 * 1024
 """Small, because every idle connection keeps one."""
@@ -15,6 +16,12 @@ LARGE_FRAME_BYTES = 64 * 1024
 
 SIZE_BYTES = 4
 _size_of = struct.Struct(">i").unpack_from
+
+_OTHER_PROTOCOLS: Final = {
+    "HTTP": (b"GET ", b"POST", b"PUT ", b"HEAD", b"DELE", b"OPTI", b"PRI "),
+    "TLS": (b"\x16\x03",),
+}
+"""How those begin that often come to the wrong port."""
 
 
 class FrameError(ValueError):
@@ -65,10 +72,7 @@ class ReceiveBuffer:
             return None
         size: int = _size_of(self._data, start)[0]
         if size < 0 or size > self._frame_max_bytes:
-            raise FrameError(
-                f"a frame of {size} bytes was announced, but at most socket.request.max.bytes={self._frame_max_bytes} are "
-                "accepted; either the peer does not speak Kafka's protocol, or its requests are larger than this broker allows"
-            )
+            raise FrameError(self._refusal(size, bytes(self._data[start : start + SIZE_BYTES])))
         body = start + SIZE_BYTES
         after = body + size
         if after > self._end:
@@ -76,6 +80,15 @@ class ReceiveBuffer:
         frame = self._view[body:after]
         self._start = after
         return frame
+
+    def _refusal(self, size: int, first: bytes) -> str:
+        for protocol, beginnings in _OTHER_PROTOCOLS.items():
+            if first.startswith(beginnings):
+                return f"the peer speaks {protocol}, and this listener Kafka's protocol alone, without TLS"
+        return (
+            f"a frame of {size} bytes was announced, but at most socket.request.max.bytes={self._frame_max_bytes} are "
+            "accepted; either the peer does not speak Kafka's protocol, or its requests are larger than this broker allows"
+        )
 
     def has_frame(self) -> bool:
         """Whether a whole frame waits (a malformed one counts, so that it is looked at)."""

@@ -197,6 +197,12 @@ def raise_unreachable(results: Sequence[object]) -> None:
         raise failed[0]
 
 
+def raise_topic_not_found(results: Sequence[object]) -> None:
+    """The refusal of a request, in v2, when all its records failed since their topic is not there."""
+    if results and all(isinstance(each, KafkaFailure) and _meaning(each) is _UNKNOWN_TOPIC for each in results):
+        raise HttpError(NOT_FOUND, "Topic not found.", code=TOPIC_NOT_FOUND)
+
+
 def of_record(failure: KafkaFailure) -> tuple[int, str]:
     """Code and message of a record that failed among others that did not, in v2."""
     found = _meaning(failure)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import Any, Final
 
 from barnabas.cli import connectors_arguments, schemas_arguments, sql_arguments
 from barnabas.cli.command_parser import whole_number
 from barnabas.cli.output import FORMS, TABLE
+from barnabas.cli.service_address import address_of, default_text
 
-DEFAULT_SERVER: Final = "127.0.0.1:9092"
-SERVER_VARIABLE: Final = "KAFKA_BOOTSTRAP_SERVERS"
 COMMANDS: Final = ("topics", "produce", "consume", "groups", "configs", "schemas", "connectors", "sql")
 
 Commands = Any  # what argparse calls _SubParsersAction
@@ -45,8 +43,9 @@ def _add_topics(commands: Commands) -> None:
         metavar="N",
         help="copies of each partition (the broker's default)",
     )
+    # The second name is that of Kafka's tools.
     one.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="a configuration; may be repeated"
+        "--set", "--config", action="append", default=[], metavar="NAME=VALUE", help="a configuration; may be repeated"
     )
     one = _action(actions, "delete", "delete topics")
     one.add_argument("topics", nargs="+", metavar="TOPIC", help="their names")
@@ -162,9 +161,9 @@ def _connection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bootstrap-server",
         "-b",
-        default=os.environ.get(SERVER_VARIABLE, DEFAULT_SERVER),
+        default=address_of("broker"),
         metavar="HOST:PORT",
-        help=f"a broker to begin with; {SERVER_VARIABLE} sets it, too ({DEFAULT_SERVER})",
+        help=f"a broker to begin with; {default_text('broker')}",
     )
     parser.add_argument("--command-config", metavar="FILE", help="properties of the client")
 

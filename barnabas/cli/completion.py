@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
+
+from barnabas.cli.service_address import address_of
 
 SHELLS: Final = ("bash", "zsh", "fish")
 NAMES: Final = ("topics", "groups", "subjects", "connectors")
@@ -177,11 +178,10 @@ def _print_names(kind: str) -> int:
 
 def _subjects() -> list[str] | None:
     from barnabas.cli.registry import client_of
-    from barnabas.cli.schemas_arguments import DEFAULT_REGISTRY, REGISTRY_VARIABLE
     from barnabas.kernel.serdes.registry_transport import RegistryClientError
 
     try:
-        with client_of(os.environ.get(REGISTRY_VARIABLE, DEFAULT_REGISTRY), int(NAMES_TIMEOUT_S * 1000)) as client:
+        with client_of(address_of("registry"), int(NAMES_TIMEOUT_S * 1000)) as client:
             return client.subjects()
     except RegistryClientError:
         return None
@@ -190,12 +190,9 @@ def _subjects() -> list[str] | None:
 def _connectors() -> list[str] | None:
     from barnabas.cli.command_error import CommandError
     from barnabas.cli.connect_client import ConnectClient
-    from barnabas.cli.connectors_arguments import DEFAULT_WORKER, WORKER_VARIABLE
 
     try:
-        found: list[str] = ConnectClient(os.environ.get(WORKER_VARIABLE, DEFAULT_WORKER), NAMES_TIMEOUT_S).call(
-            "GET", "/connectors"
-        )
+        found: list[str] = ConnectClient(address_of("connect"), NAMES_TIMEOUT_S).call("GET", "/connectors")
     except CommandError:
         return None
     return found
@@ -204,13 +201,12 @@ def _connectors() -> list[str] | None:
 def _names_in_cluster(kind: str) -> list[str] | None:
     import asyncio
 
-    from barnabas.cli.cluster_arguments import DEFAULT_SERVER, SERVER_VARIABLE
     from barnabas.wire.errors import KafkaError
     from core_broker.tools.admin.session import Session
     from core_broker.tools.shell.exits import ToolError
 
     async def ask() -> list[str]:
-        async with Session.open(os.environ.get(SERVER_VARIABLE, DEFAULT_SERVER)) as session:
+        async with Session.open(address_of("broker")) as session:
             if kind == "topics":
                 return [topic.name or "" for topic in (await session.metadata()).topics if not topic.is_internal]
             from core_broker.tools.admin.group_admin import GroupAdmin

@@ -17,6 +17,7 @@ TIMEOUT_S: Final = 95.0
 METRICS_TIMEOUT_S: Final = 2.0
 """Figures are an extra: a worker that has gone must not keep the others' waiting."""
 PLUGINS: Final = "/connector-plugins"
+CONNECTORS: Final = "/connectors"
 CONFLICT: Final = 409
 NOT_FOUND: Final = 404
 CONFLICT_PAUSE_S: Final = 0.25
@@ -85,7 +86,7 @@ class ConnectClient:
 
 
 def path_of(name: str, rest: str = "") -> str:
-    return f"/connectors/{quote(name, safe='')}{rest}"
+    return f"{CONNECTORS}/{quote(name, safe='')}{rest}"
 
 
 def plugin_path_of(plugin: str, rest: str) -> str:
@@ -104,4 +105,6 @@ def _refusal(error: HTTPError) -> Refusal:
 def _hint(path: str) -> str:
     if path.startswith(PLUGINS):
         return "`barnabas connectors plugins --all` shows what there is."
+    if path == CONNECTORS:
+        return "Is --connect right? This answers as something else would."
     return "`barnabas connectors list` shows the connectors there are."

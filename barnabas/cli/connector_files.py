@@ -29,6 +29,8 @@ def described(arguments: Namespace) -> Described:
                 f"{arguments.file} describes {len(found)} connectors", "`barnabas connectors apply` takes many.", 2
             )
         name, config = found[0]
+    elif name and not arguments.set and Path(name).is_file():
+        raise CommandError(f"{name} is a file, and a connector is named here", f"Say --file {name} to read it.", 2)
     config |= parse_pairs(arguments.set)
     name = name or config.get("name")
     if not name:

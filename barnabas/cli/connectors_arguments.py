@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import Any, Final
 
 from barnabas.cli.command_parser import whole_number
 from barnabas.cli.output import FORMS, TABLE
+from barnabas.cli.service_address import address_of, default_text
 
-DEFAULT_WORKER: Final = "http://127.0.0.1:8083"
-WORKER_VARIABLE: Final = "CONNECT_URL"
-DEFAULT_SERVER: Final = "127.0.0.1:9092"
-SERVER_VARIABLE: Final = "KAFKA_BOOTSTRAP_SERVERS"
 WATCH_S: Final = 2
 
 
@@ -27,12 +23,12 @@ def add_command(commands: Any) -> None:
 
 
 def worker_url(arguments: argparse.Namespace) -> str:
-    url: str = arguments.connect or os.environ.get(WORKER_VARIABLE) or DEFAULT_WORKER
+    url: str = arguments.connect or address_of("connect")
     return url
 
 
 def bootstrap_servers(arguments: argparse.Namespace) -> str:
-    servers: str = arguments.bootstrap_servers or os.environ.get(SERVER_VARIABLE) or DEFAULT_SERVER
+    servers: str = arguments.bootstrap_servers or address_of("broker")
     return servers
 
 
@@ -98,9 +94,7 @@ def _add_dead_letters(actions: Any) -> None:
     one.add_argument("--limit", "-n", type=whole_number(1), metavar="N", help="the first N alone")
     one.add_argument("--from-offset", type=whole_number(0), metavar="N", help="begin there")
     one.add_argument("--all", action="store_true", help="for replay: also letters that were sent again before")
-    one.add_argument(
-        "--bootstrap-servers", "-b", metavar="LIST", help=f"brokers; {SERVER_VARIABLE} sets it, too ({DEFAULT_SERVER})"
-    )
+    one.add_argument("--bootstrap-servers", "-b", metavar="LIST", help=f"brokers; {default_text('broker')}")
     one.add_argument("--output", "-o", choices=FORMS, default=TABLE, help=f"form of the output ({TABLE})")
     one.add_argument("--yes", "-y", action="store_true", help="do not ask")
 
@@ -109,9 +103,7 @@ def _action(actions: Any, name: str, about: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = actions.add_parser(
         name, help=about, description=f"{about[0].upper()}{about[1:]}."
     )
-    parser.add_argument(
-        "--connect", metavar="URL", help=f"a Connect worker; {WORKER_VARIABLE} sets it, too ({DEFAULT_WORKER})"
-    )
+    parser.add_argument("--connect", metavar="URL", help=f"a Connect worker; {default_text('connect')}")
     return parser
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.kernel.data_directory import DataDirectory, DataDirectoryError
-from barnabas.running_platform import RunningPlatform
+from barnabas.running_platform import RunningPlatform, running_platforms
 from barnabas.services import SERVICES, Resolved
 
 GB: Final = 1_000_000_000
@@ -63,7 +63,7 @@ def all_findings(resolved: Mapping[str, Resolved]) -> Iterator[Finding]:
         return
     folder = _folder(resolved)
     running = RunningPlatform.find(folder)
-    yield from ports(resolved, running)
+    yield from ports(resolved, {**dict(running_platforms()), **({folder: running} if running else {})})
     yield from data_directory(folder)
     yield clock(folder, time.time())
     yield open_files(*resource.getrlimit(resource.RLIMIT_NOFILE))
@@ -87,8 +87,8 @@ def packages() -> Iterator[Finding]:
             yield Finding(f"packages of {name}", verdict, found, f"pip install 'barnabas[{name}]'")
 
 
-def ports(resolved: Mapping[str, Resolved], running: RunningPlatform | None) -> Iterator[Finding]:
-    ours = {address for state in (running.services if running else ()) for address in state.addresses}
+def ports(resolved: Mapping[str, Resolved], running: Mapping[Path, RunningPlatform]) -> Iterator[Finding]:
+    """`running` are the platforms of this user, by their data directories."""
     for name, one in resolved.items():
         for listener in one.settings.items_of("listeners"):
             host, _, port = listener.partition("://")[2].rstrip("/").rpartition(":")
@@ -96,8 +96,8 @@ def ports(resolved: Mapping[str, Resolved], running: RunningPlatform | None) -> 
             address = f"{host or '127.0.0.1'}:{port}"
             if port == "0":
                 yield Finding(check, Verdict.GOOD, f"{listener}: any free port")
-            elif address in ours:
-                yield Finding(check, Verdict.GOOD, f"{address} is that of the platform that runs")
+            elif holder := next((place for place, platform in running.items() if platform.holds(address)), None):
+                yield Finding(check, Verdict.GOOD, f"{address} is that of the platform that runs on {holder}")
             elif not _is_free(host.strip("[]"), int(port)):
                 remedy = (
                     f"`ss -ltnp 'sport = :{port}'` shows which program listens there. Stop it, or choose other ports: "

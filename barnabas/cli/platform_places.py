@@ -7,24 +7,16 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
-from barnabas.running_platform import RunningPlatform
-
-SERVICES: Final[Mapping[str, tuple[str, str]]] = {
-    "broker": ("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:9092"),
-    "registry": ("SCHEMA_REGISTRY_URL", "http://127.0.0.1:8081"),
-    "rest": ("REST_PROXY_URL", "http://127.0.0.1:8082"),
-    "connect": ("CONNECT_URL", "http://127.0.0.1:8083"),
-    "sql": ("KSQL_URL", "http://127.0.0.1:8088"),
-}
-"""The variable that names each service, as the other commands know it, and where it is otherwise."""
+from barnabas.cli.service_address import SERVICES, data_directory, told_by
+from barnabas.running_platform import RunningPlatform, running_platforms
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Addresses by service, the broker's as HOST:PORT; `running` is the platform that was started on the data directory."""
+    """Addresses by service, the broker's as HOST:PORT; `running` is the platform that was started on the data directory, or that holds
+    one of the addresses."""
 
     addresses: Mapping[str, str]
     running: RunningPlatform | None
@@ -65,22 +57,35 @@ def add_demo_arguments(parser: ArgumentParser) -> None:
 
 
 def places_of(arguments: Namespace) -> Places:
-    folder = Path(arguments.data_dir or os.environ.get("BARNABAS_DATA_DIR") or "barnabas-data")
+    folder = Path(arguments.data_dir) if arguments.data_dir else data_directory()
     running = RunningPlatform.find(folder)
     # The usual ports may be those of another platform, which nobody has named.
     is_elsewhere = running is None and bool(arguments.data_dir)
     if is_elsewhere and not any(getattr(arguments, name) for name in SERVICES):
         raise NoPlatform(arguments.data_dir)
-    told: dict[str, str] = {}
-    if running is not None:
-        for state in running.services:
-            if state.addresses:
-                scheme = "" if state.name == "broker" else "http://"
-                told[state.name] = f"{scheme}{state.addresses[0]}"
+    if running is None and not is_elsewhere:
+        folder, running = _holder(arguments) or (folder, None)
+    told = {} if running is None else told_by(running)
     found: dict[str, str] = {}
     for name, (variable, usual) in SERVICES.items():
-        given = getattr(arguments, name) or os.environ.get(variable)
+        given = _given(arguments, name, variable)
         # In a platform that runs, what it has not started is not looked for, unless somebody names it.
         if given or name in told or (running is None and not is_elsewhere):
             found[name] = given or told.get(name, usual)
     return Places(found, running, folder)
+
+
+def _given(arguments: Namespace, name: str, variable: str) -> str | None:
+    return getattr(arguments, name) or os.environ.get(variable)
+
+
+def _holder(arguments: Namespace) -> tuple[Path, RunningPlatform] | None:
+    """The platform of this user that listens where somebody says that one does, else at the usual ports, with its data directory."""
+    platforms = list(running_platforms())
+    given = [_given(arguments, name, variable) for name, (variable, _) in SERVICES.items()]
+    for addresses in ([each for each in given if each], [usual for _, usual in SERVICES.values()]):
+        for address in addresses:
+            for folder, running in platforms:
+                if running.holds(address.rpartition("://")[2].rstrip("/")):
+                    return folder, running
+    return None

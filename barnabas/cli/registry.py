@@ -29,6 +29,7 @@ _HINTS: Final[Mapping[int, str]] = {
     50004: "The registry has no leader at the moment: try again, then look at its log.",
 }
 
+NOT_FOUND: Final = 404
 SUBJECT_NOT_FOUND: Final = 40401
 INVALID_SCHEMA: Final = 42201
 
@@ -75,6 +76,9 @@ def explained(error: RegistryClientError, status: int = 1) -> CommandError:
     if error.status is None:
         hint = "Start one with `barnabas up`, or name another with --registry URL (or SCHEMA_REGISTRY_URL)."
         status = EXIT_UNREACHABLE
+    elif error.code == NOT_FOUND:
+        # The codes of what a registry does not find are its own.
+        hint = "Is --registry right? This answers as something else would."
     elif error.status in (401, 403):
         hint = f"Give a name and password in the URL, or in {USER_VARIABLE}."
     return CommandError(error.message, hint, status)

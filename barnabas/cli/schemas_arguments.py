@@ -7,9 +7,8 @@ import os
 from typing import Any, Final
 
 from barnabas.cli.output import FORMS, JSON, TABLE
+from barnabas.cli.service_address import SERVICES, address_of, default_text
 
-DEFAULT_REGISTRY: Final = "http://127.0.0.1:8081"
-REGISTRY_VARIABLE: Final = "SCHEMA_REGISTRY_URL"
 USER_VARIABLE: Final = "SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO"
 TEXT: Final = "text"
 LEVELS: Final = (
@@ -38,14 +37,14 @@ def add_registry(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--registry",
         metavar="URL",
-        help=f"the schema registry, or several with commas; {REGISTRY_VARIABLE} sets it, too ({DEFAULT_REGISTRY})",
+        help=f"the schema registry, or several with commas; {default_text('registry')}",
     )
 
 
 def registry_url(arguments: argparse.Namespace) -> tuple[str, bool]:
     """The address of the registry, and whether somebody named it."""
-    named = arguments.registry or os.environ.get(REGISTRY_VARIABLE)
-    return named or DEFAULT_REGISTRY, bool(named)
+    variable, _ = SERVICES["registry"]
+    return arguments.registry or address_of("registry"), bool(arguments.registry or os.environ.get(variable))
 
 
 def _add_readers(actions: Any) -> None:

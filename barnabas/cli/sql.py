@@ -54,6 +54,7 @@ def run(arguments: Namespace) -> int:
                 raise CommandError(problem.message, status=2) from None
         elif not texts:
             session.run_script(sys.stdin)
+        session.end()
     return 0
 
 

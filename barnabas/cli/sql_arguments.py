@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import Any, Final
 
 from barnabas.cli.output import FORMS, TABLE
+from barnabas.cli.service_address import address_of, default_text
 
 ARROW: Final = "arrow"
 """The form of rows as a stream of Arrow's, for programs that read it."""
-DEFAULT_SERVER: Final = "http://127.0.0.1:8088"
-SERVER_VARIABLE: Final = "KSQL_URL"
 TEST: Final = "test"
 """The word before files of tests: no statement is so short."""
 
@@ -30,9 +28,7 @@ def add_command(commands: Any) -> None:
         metavar="SQL | test FILE",
         help="statements, each with a semicolon behind it; or the word test, and files or folders of tests, which need no server",
     )
-    parser.add_argument(
-        "--server", "-s", metavar="URL", help=f"the SQL server; {SERVER_VARIABLE} sets it, too ({DEFAULT_SERVER})"
-    )
+    parser.add_argument("--server", "-s", metavar="URL", help=f"the SQL server; {default_text('sql')}")
     parser.add_argument("--execute", "-e", metavar="SQL", help="the same as SQL without a flag")
     parser.add_argument("--file", "-f", metavar="FILE", help="run the statements of a file, up to the first that fails")
     parser.add_argument(
@@ -40,7 +36,7 @@ def add_command(commands: Any) -> None:
         "-o",
         choices=(*FORMS, ARROW),
         default=TABLE,
-        help=f"form of the output ({TABLE}); rows that come live are lines in json, too; {ARROW} is for one SELECT",
+        help=f"form of the output ({TABLE}); rows that come live are lines in json, too; {ARROW} is for one SELECT, SHOW or DESCRIBE",
     )
     parser.add_argument(
         "--set",
@@ -62,5 +58,5 @@ def test_files(words: list[str]) -> list[str] | None:
 
 
 def server_url(arguments: argparse.Namespace) -> str:
-    url: str = arguments.server or os.environ.get(SERVER_VARIABLE) or DEFAULT_SERVER
+    url: str = arguments.server or address_of("sql")
     return url

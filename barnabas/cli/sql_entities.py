@@ -14,10 +14,17 @@ from barnabas.cli.sql_types import type_text
 Entity = Mapping[str, Any]
 
 STATEMENT_SHOWN_CHARACTERS: Final = 120
+_NEW_QUERY: Final = "Created query with ID "
 
 # Names that other statements need.
 _WHOLE: Final = ("id", "name", "topic", "column", "function", "connector", "class")
-_STATES: Final = {"RUNNING": terminal.GREEN, "READY": terminal.GREEN, "ERROR": terminal.RED, "PAUSED": terminal.YELLOW}
+_STATES: Final = {
+    "RUNNING": terminal.GREEN,
+    "READY": terminal.GREEN,
+    "ERROR": terminal.RED,
+    "PAUSED": terminal.YELLOW,
+    "STARTING": terminal.YELLOW,
+}
 
 
 class Part(NamedTuple):
@@ -44,6 +51,12 @@ def write_entity(out: TextIO, form: str, entity: Entity) -> None:
         _write_part(out, part)
     for warning in entity.get("warnings") or () if form == TABLE else ():
         out.write(f"WARNING: {warning['message']}\n")
+
+
+def table_of(entity: Entity) -> Part | None:
+    """The first table of what a statement tells, if there is one."""
+    parts = _PARTS.get(entity.get("@type", ""), _unknown)(entity)
+    return next((part for part in parts if part.columns), None)
 
 
 def _write_part(out: TextIO, part: Part) -> None:
@@ -81,6 +94,16 @@ def _sources(member: str) -> Callable[[Entity], list[Part]]:
     return parts
 
 
+def query_state(query: Entity) -> str | None:
+    """ksqlDB's clients know no query that is starting, and are told that it runs."""
+    return "STARTING" if query.get("isStarting") else query.get("state")
+
+
+def is_new_query(entity: Entity) -> bool:
+    """Whether it tells of a query that was made just now."""
+    return str((entity.get("commandStatus") or {}).get("message", "")).startswith(_NEW_QUERY)
+
+
 def _queries(entity: Entity) -> list[Part]:
     return [_query_table(entity["queries"]), *_query_errors(entity["queries"])]
 
@@ -94,7 +117,7 @@ def _query_table(queries: Iterable[Entity], title: str = "") -> Part:
     rows = [
         (
             each["id"],
-            "STARTING" if each.get("isStarting") else each.get("state"),
+            query_state(each),
             ", ".join(each.get("sinks", ())),
             _one_line(each["queryString"]),
         )

@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 from typing import Final
 
+from barnabas.kernel.state_folder import state_folder
+
 HISTORY_MAX: Final = 2_000
 """Statements that are kept."""
 _FOLDER_MODE: Final = 0o700
@@ -49,8 +51,7 @@ class History:
 
 
 def history_file() -> Path:
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "barnabas" / "sql_history"
+    return state_folder() / "sql_history"
 
 
 def _parsed(line: str) -> str | None:

@@ -11,8 +11,8 @@ from typing import Final, TextIO
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
 from barnabas.cli.output import TABLE, printable
-from barnabas.cli.sql_arguments import ARROW, SERVER_VARIABLE
-from barnabas.cli.sql_entities import write_entity
+from barnabas.cli.sql_arguments import ARROW
+from barnabas.cli.sql_entities import Part, is_new_query, table_of, write_entity
 from barnabas.cli.sql_rows import RowWriter
 from barnabas.cli.sql_script import Place, PlacedStatement, UnreadableScript, placed, problem_text
 from streams_sql.clients.blocking import Client
@@ -24,7 +24,7 @@ EXIT_REFUSED: Final = 1
 UNAVAILABLE: Final = 503
 """The status of a server that starts, or that cannot reach Kafka."""
 CODES_PER_STATUS: Final = 100
-START_HINT: Final = f"Start one with `barnabas up`, or name another with --server URL (or {SERVER_VARIABLE})."
+START_HINT: Final = "Start one with `barnabas up`, or name another with --server URL (or KSQL_URL)."
 
 _LIVE: Final = re.compile(r"\bEMIT\s+(?:CHANGES|FINAL)\b", re.IGNORECASE)
 
@@ -40,6 +40,8 @@ class SqlSession:
         self._is_interactive = is_interactive
         self._depth = 0
         self._has_streamed = False
+        self._table: Part | None = None
+        """What the last statement told that tells a table, for a stream of Arrow's."""
         self._folder = Path()
         """That of the script that runs."""
         self._works: Mapping[str, Callable[[str], None]] = {
@@ -83,6 +85,15 @@ class SqlSession:
         finally:
             self._folder = outer
 
+    def end(self) -> None:
+        """A stream of Arrow's has the rows of a SELECT; where there was none, what was told last."""
+        if self._table is not None and not self._has_streamed:
+            # It takes a moment to load, which other forms need not wait for.
+            from barnabas.cli.sql_arrow import write_table
+
+            write_table(self._out.buffer, [column.name for column in self._table.columns], self._table.rows)
+            self._out.flush()
+
     def _run(self, statement: PlacedStatement, *, is_alone: bool) -> None:
         word = statement.text.split(None, 1)[0].rstrip(";").upper()
         with _explained(statement, is_alone=is_alone):
@@ -96,10 +107,12 @@ class SqlSession:
             self._tell("\nCtrl-C: nobody waits for the answer any more, but the server may carry it out.")
             raise
         if self._form == ARROW:
-            # What statements tell has no place in a stream of rows.
+            self._table = next(filter(None, map(table_of, reversed(entities))), self._table)
             return
         for entity in entities:
             write_entity(self._out, self._form, entity)
+            if is_new_query(entity):
+                self._tell("It begins when Spark has started it, in some seconds; SHOW QUERIES; tells its state.")
         if not entities:
             self._tell("done")
 

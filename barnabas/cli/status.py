@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import sys
 import time
@@ -17,6 +18,7 @@ from barnabas.cli import output, terminal
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.output import JSON, TABLE, Column
 from barnabas.cli.platform_places import Places, places_of
+from barnabas.cli.sql_entities import query_state
 from barnabas.cli.status_cluster import ClusterStatus, cluster_status
 from barnabas.cli.status_services import (
     DOWN,
@@ -30,6 +32,7 @@ from barnabas.cli.status_services import (
     uptime_s,
     with_process,
 )
+from barnabas.running_platform import running_platforms
 
 EXIT_UNHEALTHY: Final = 1
 WATCH_INTERVAL_S: Final = 2.0
@@ -49,6 +52,7 @@ _STYLES: Final = {
     "ERROR": terminal.RED,
     "FAILED": terminal.RED,
     "PAUSED": terminal.YELLOW,
+    "STARTING": terminal.YELLOW,
 }
 
 
@@ -133,7 +137,7 @@ def _queries(url: str) -> list[dict[str, Any]]:
     return [
         {
             "query": query["id"],
-            "state": query["state"],
+            "state": query_state(query),
             "writes": ", ".join(query.get("sinks") or []) or None,
             "statement": " ".join(query["queryString"].split()),
         }
@@ -189,6 +193,8 @@ def _show(out: TextIO, snapshot: Snapshot, colours: bool) -> None:
             "\nNothing answers. `barnabas up` starts the platform, `barnabas doctor` says what keeps it from starting;\n"
         )
         out.write("--data-dir, or --bootstrap-server, --registry, --rest, --connect and --sql, say where it is.\n")
+        for folder, _ in running_platforms():
+            out.write(f"One runs here: barnabas status --data-dir {shlex.quote(str(folder))}\n")
     if snapshot.cluster is not None:
         _show_cluster(out, snapshot.cluster)
     _show_rows(out, "query", snapshot.queries, ("query", "state", "writes", "statement"))

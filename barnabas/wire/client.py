@@ -43,7 +43,7 @@ def parse_address(text: str) -> tuple[str, int]:
     host, colon, port = text.strip().rpartition(":")
     if not colon or text.endswith("]"):
         host, port = text.strip(), "9092"
-    if not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
+    if not host or "/" in host or not port.isdigit() or not 0 < int(port) < 1 << 16:
         raise ValueError(f"{text!r} is not a broker address; write host:port, as in 127.0.0.1:9092")
     return host.strip("[]"), int(port)
 

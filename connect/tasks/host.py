@@ -13,6 +13,7 @@ import multiprocessing
 import signal
 import socket
 from collections.abc import Callable, Sequence
+from multiprocessing import resource_tracker
 from multiprocessing.context import ForkServerProcess
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -264,7 +265,7 @@ class TaskHost:
             try:
                 # One at a time: the first waits for the process that all are forked from.
                 async with self._starting:
-                    await asyncio.to_thread(process.start)
+                    await asyncio.to_thread(_start_undisturbed, process)
             except BaseException:
                 ours.close()
                 raise
@@ -277,6 +278,18 @@ class TaskHost:
         started = TaskProcess(process, reader, writer, on_message, end)
         self._processes.add(started)
         return started
+
+
+def _start_undisturbed(process: ForkServerProcess) -> None:
+    """The process that all are forked from, if this starts it, inherits what is blocked in this thread: it must not be ended by a signal
+    to all processes before it knows that it has to ignore that (`nursery`)."""
+    # It would unblock the signals again after its own start.
+    resource_tracker.ensure_running()
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 def _enter(function: str, own: socket.socket, argument: object) -> None:

@@ -21,7 +21,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.kafka.repeated_lines import RepeatedLines
-from rest_proxy.kafka.topic_finder import CREATES, TopicFinder
+from rest_proxy.kafka.topic_finder import CREATES, TopicFinder, is_unknown
 
 POLL_S: Final = 0.1
 """The longest wait for reports; when one comes the poll returns at once."""
@@ -35,6 +35,8 @@ PAUSE_S: Final = 0.0005
 STOP_DEADLINE_S: Final = 10.0
 SPACE_RETRY_S: Final = 0.002
 """How soon a record is tried again when librdkafka's queue is full."""
+LATE_S: Final = 0.25
+"""The topics of records that are under way for longer, up to twice as long, are looked for: they may have been deleted."""
 
 ANY_PARTITION: Final = -1
 NOT_SENT: Final = KafkaFailure(KafkaError._FAIL, "_FAIL", "the record was not sent", retriable=False)
@@ -66,10 +68,11 @@ Report: TypeAlias = Callable[[KafkaError | None, Message | None], None]
 class Batch:
     """Records that were sent together. `results` has a place for each, in order; `done` is resolved when all are filled."""
 
-    __slots__ = ("_completed", "_filled", "done", "results")
+    __slots__ = ("_completed", "_filled", "_records", "done", "results")
 
-    def __init__(self, size: int, done: asyncio.Future[None], completed: deque[Batch]) -> None:
-        self.results: list[Delivered | KafkaFailure] = [NOT_SENT] * size
+    def __init__(self, records: Sequence[OutgoingRecord], done: asyncio.Future[None], completed: deque[Batch]) -> None:
+        self.results: list[Delivered | KafkaFailure] = [NOT_SENT] * len(records)
+        self._records = records
         self.done = done
         self._filled = count(1)
         self._completed = completed
@@ -89,6 +92,19 @@ class Batch:
                 self._completed.append(self)
 
         return report
+
+    def topics_under_way(self) -> set[str]:
+        """The topics of the records that there is no result of yet."""
+        unsent = zip(self._records, self.results, strict=True)
+        return {record.topic for record, result in unsent if result is NOT_SENT}
+
+    def give_up(self, error: KafkaError) -> None:
+        """Fill the places that are left. A report that comes all the same counts, as long as nobody has read the results."""
+        failure = KafkaFailure.of(error)
+        for index, result in enumerate(self.results):
+            if result is NOT_SENT:
+                self.results[index] = failure
+        self._completed.append(self)
 
 
 @dataclass(slots=True)
@@ -123,7 +139,11 @@ class SharedProducer:
         self._completed: deque[Batch] = deque()
         self._unheard: dict[str, list[_Run]] = {}
         self._looking_up: set[asyncio.Task[None]] = set()
-        self._under_way = 0
+        self._under_way: set[Batch] = set()
+        self._under_way_before: set[Batch] = set()
+        """Those that were under way when it was last looked for late ones."""
+        self._late_look: asyncio.TimerHandle | asyncio.Task[None] | None = None
+        """The next look for them, or the one that goes on."""
         self._held_records = 0
         self._timer: asyncio.TimerHandle | None = None
         self._stopping = threading.Event()
@@ -140,11 +160,13 @@ class SharedProducer:
         """Send records and return before they are acknowledged; waits while librdkafka's queue is full."""
         while not self._space.is_set():
             await self._space.wait()
-        batch = Batch(len(records), self._loop.create_future(), self._completed)
+        batch = Batch(records, self._loop.create_future(), self._completed)
         if not records:
             batch.done.set_result(None)
             return batch
-        self._under_way += 1
+        self._under_way.add(batch)
+        if self._late_look is None:
+            self._late_look = self._loop.call_later(LATE_S, self._look_for_late)
         self.records_taken += len(records)
         if not self._outbox:
             self._plan()
@@ -160,13 +182,18 @@ class SharedProducer:
 
     async def stop(self) -> None:
         """Let what is under way finish, within bounds, and end the thread."""
+        if self._late_look is not None:
+            self._late_look.cancel()
+        if not self._under_way:
+            # Records that were given up may be left, for which nobody waits.
+            self._producer.purge()
         await asyncio.to_thread(self._producer.flush, STOP_DEADLINE_S)
         self._stopping.set()
         await asyncio.to_thread(self._thread.join, STOP_DEADLINE_S)
 
     def _plan(self) -> None:
         """Says when the outbox is emptied, at the latest."""
-        if self._under_way <= BUSY_BATCHES:
+        if len(self._under_way) <= BUSY_BATCHES:
             self._loop.call_soon(self._empty_outbox)
         elif self._timer is None:
             self._timer = self._loop.call_later(HOLD_S, self._end_hold)
@@ -249,16 +276,55 @@ class SharedProducer:
         return []
 
     async def _ask_for(self, topic: str) -> None:
+        problem: KafkaError | None = None
         try:
-            if await asyncio.to_thread(self._topics.find, topic):
+            problem = await asyncio.to_thread(self._topics.find, topic)
+            if problem is None:
                 self._heard.add(topic)
-        except KafkaException as problem:
-            logger.warning("the partitions of %s could not be asked for: %s", topic, problem.args[0].str())
+        except KafkaException as refusal:
+            logger.warning("the partitions of %s could not be asked for: %s", topic, refusal.args[0].str())
         finally:
-            if not self._outbox:
-                self._loop.call_soon(self._empty_outbox)
-            # Before what was sent since the last handing over, so that the order stays.
-            self._outbox.extendleft([replace(run, looked_up=True) for run in reversed(self._unheard.pop(topic))])
+            runs = self._unheard.pop(topic)
+            if problem is not None and is_unknown(problem):
+                # librdkafka would wait for the topic as long as for a broker.
+                self._heard.discard(topic)
+                for run in runs:
+                    _refuse(run.messages, problem)
+                self._resolve()
+            else:
+                if not self._outbox:
+                    self._loop.call_soon(self._empty_outbox)
+                # Before what was sent since the last handing over, so that the order stays.
+                self._outbox.extendleft([replace(run, looked_up=True) for run in reversed(runs)])
+
+    def _look_for_late(self) -> None:
+        late = self._under_way & self._under_way_before
+        self._under_way_before = set(self._under_way)
+        if late:
+            self._late_look = asyncio.ensure_future(self._look_after(late))
+            self._late_look.add_done_callback(self._plan_late_look)
+        else:
+            self._plan_late_look()
+
+    def _plan_late_look(self, _done: object = None) -> None:
+        self._late_look = self._loop.call_later(LATE_S, self._look_for_late) if self._under_way else None
+
+    async def _look_after(self, late: set[Batch]) -> None:
+        """librdkafka waits for a topic that it knows and that was deleted; it is made again by being looked for, or the records for it
+        are given up."""
+        topics = set().union(*[batch.topics_under_way() for batch in late]) - self._unheard.keys()
+        for topic in topics:
+            try:
+                problem = await asyncio.to_thread(self._topics.find, topic)
+            except KafkaException:
+                # There is no broker: that is told elsewhere, and the others cannot be found either.
+                return
+            if problem is not None and is_unknown(problem):
+                self._heard.discard(topic)
+                for batch in late:
+                    if batch.topics_under_way() == {topic}:
+                        batch.give_up(problem)
+        self._resolve()
 
     def _note(self, error: KafkaError) -> None:
         """On the thread that polls. What is wrong comes first, and then that it is so with all brokers."""
@@ -272,17 +338,17 @@ class SharedProducer:
             self._producer.poll(POLL_S)
             if self._completed:
                 self._loop.call_soon_threadsafe(self._resolve)
-            if self._under_way > BUSY_BATCHES:
+            if len(self._under_way) > BUSY_BATCHES:
                 time.sleep(PAUSE_S)
 
     def _resolve(self) -> None:
         """Lets those go on whose batches are complete."""
         completed = self._completed
         while completed:
-            done = completed.popleft().done
-            self._under_way -= 1
-            if not done.done():
-                done.set_result(None)
+            batch = completed.popleft()
+            self._under_way.discard(batch)
+            if not batch.done.done():
+                batch.done.set_result(None)
         self._empty_outbox()
 
 

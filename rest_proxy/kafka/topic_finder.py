@@ -14,9 +14,11 @@ from rest_proxy.kafka.repeated_lines import RepeatedLines
 METADATA_TIMEOUT_S: Final = 5.0
 MAKING_TRIES: Final = 5
 MAKING_PAUSE_S: Final = 0.1
-"""A cluster may say that a topic is unknown while it makes it."""
+"""A cluster may say that a topic is unknown while it makes it, and one of its brokers for a moment longer than another."""
 
 CREATES: Final = "allow.auto.create.topics"
+
+_NOT_YET: Final = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.LEADER_NOT_AVAILABLE})
 
 logger = logging.getLogger(__name__)
 logger.addFilter(RepeatedLines())
@@ -34,21 +36,27 @@ class TopicFinder:
         self._producer = producer
         self._settings = {CREATES: True, **settings}
 
-    def find(self, topic: str) -> bool:
-        """Whether there is such a topic, perhaps only since now; the producer then knows all its partitions."""
+    def find(self, topic: str) -> KafkaError | None:
+        """Look for a topic, which may be made by that. If it is there, the producer knows all its partitions; else the result says why not."""
         problem = _problem(self._producer, topic)
-        if problem is not None and problem.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
-            self._make(topic)
-            problem = _problem(self._producer, topic)
-        return problem is None
+        if is_unknown(problem):
+            problem = _awaited(Producer(self._settings, logger=logger), topic) or _awaited(self._producer, topic)
+        return problem
 
-    def _make(self, topic: str) -> None:
-        maker = Producer(self._settings, logger=logger)
-        for _ in range(MAKING_TRIES):
-            problem = _problem(maker, topic)
-            if problem is None or not problem.retriable():
-                break
-            time.sleep(MAKING_PAUSE_S)
+
+def is_unknown(problem: KafkaError | None) -> bool:
+    """Whether a topic is not there, and will not be made either."""
+    return problem is not None and problem.code() == KafkaError.UNKNOWN_TOPIC_OR_PART
+
+
+def _awaited(client: Producer, topic: str) -> KafkaError | None:
+    problem = _problem(client, topic)
+    for _ in range(MAKING_TRIES - 1):
+        if problem is None or problem.code() not in _NOT_YET:
+            break
+        time.sleep(MAKING_PAUSE_S)
+        problem = _problem(client, topic)
+    return problem
 
 
 def _problem(client: Producer, topic: str) -> KafkaError | None:

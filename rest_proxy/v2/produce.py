@@ -28,6 +28,7 @@ from rest_proxy.problems import (
     UNPROCESSABLE,
     VALUE_SCHEMA_MISSING,
     of_record,
+    raise_topic_not_found,
     raise_unreachable,
 )
 from rest_proxy.proxy import Proxy
@@ -98,7 +99,9 @@ class Produce:
         failures = [each for each in results if isinstance(each, KafkaFailure)]
         if invalid is None and (failures or self._log.tells_places):
             self._log.tell(topic, results)
-        raise_unreachable(results)
+        if failures:
+            raise_unreachable(results)
+            raise_topic_not_found(results)
         return JsonAnswer(_answer(results, key, value), _status(failures), media_type)
 
     async def _parts(self, body: ProduceRequest, topic: str, form: str) -> tuple[_Part, _Part]:

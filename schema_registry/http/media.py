@@ -43,7 +43,7 @@ def check_body_type(request: Request) -> None:
     text = request.headers.get("content-type", "")
     media_type = parse_media_type(text)
     if text.strip() and (media_type is None or media_type.essence not in _TAKEN):
-        raise HttpError(UNSUPPORTED_MEDIA_TYPE, "HTTP 415 Unsupported Media Type")
+        raise HttpError(UNSUPPORTED_MEDIA_TYPE, f"HTTP 415 Unsupported Media Type: send {V1} or {_JSON}")
 
 
 def answer(request: Request, value: Any) -> Response:

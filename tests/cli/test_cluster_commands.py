@@ -32,7 +32,7 @@ class Terminal(io.StringIO):
 
 def test_a_topic_from_its_creation_to_its_end(run_at: Call, topic: str) -> None:
     assert (
-        run_at("topics", "create", topic, "--partitions", "3", "--set", "retention.ms=60000")
+        run_at("topics", "create", topic, "-p", "3", "--set", "retention.ms=60000", "--config", "segment.ms=7000")
         == f"created topic {topic}\n"
     )
     rows = json.loads(run_at("topics", "list", "--output", "json"))
@@ -42,7 +42,8 @@ def test_a_topic_from_its_creation_to_its_end(run_at: Call, topic: str) -> None:
         (str(number), "0", "0") for number in range(3)
     ]
     configs = [json.loads(line) for line in run_at("configs", "describe", "topic", topic, "-o", "jsonl").splitlines()]
-    assert {row["name"]: row["value"] for row in configs}["retention.ms"] == "60000"
+    values = {row["name"]: row["value"] for row in configs}
+    assert (values["retention.ms"], values["segment.ms"]) == ("60000", "7000")
     run_at("configs", "set", "topic", topic, "retention.ms=70000", "cleanup.policy=compact,delete")
     run_at("configs", "unset", "topic", topic, "retention.ms")
     shown = run_at("configs", "describe", "topic", topic)

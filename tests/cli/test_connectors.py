@@ -244,6 +244,12 @@ def test_what_is_missing_is_named(refused: Refused, words: tuple[str, ...], said
     assert (status, said in told) == (2, True), told
 
 
+def test_a_file_in_the_place_of_a_name_is_told(refused: Refused, described: Callable[..., str]) -> None:
+    file = described({"connector.class": PLUGIN, "topics": "t"})
+    status, said = refused("create", file)
+    assert (status, f"Say --file {file} to read it." in said) == (2, True), said
+
+
 @pytest.mark.parametrize("content", ["[]", "[1]", '{"config": 7}', '[{"name":"a"},{"name":"b"}]'])
 def test_a_file_of_another_form_is_refused(refused: Refused, described: Callable[..., str], content: str) -> None:
     assert refused("create", "-f", described(content))[0] == 2

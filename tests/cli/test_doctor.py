@@ -34,8 +34,9 @@ def test_the_ports_of_the_platform_that_runs_are_its_own() -> None:
         address = f"127.0.0.1:{own.getsockname()[1]}"
         running = RunningPlatform(os.getpid(), 0.0, (ServiceState("broker", os.getpid(), (address,), 0),))
         resolved = {"broker": BROKER.resolve({"listeners": f"PLAINTEXT://{address}"}, {}, None, platform=True)}
-        assert [one.verdict for one in doctor_checks.ports(resolved, running)] == [GOOD]
-        assert [one.verdict for one in doctor_checks.ports(resolved, None)] == [BAD]
+        (found,) = doctor_checks.ports(resolved, {Path("/data"): running})
+        assert (found.verdict, found.found) == (GOOD, f"{address} is that of the platform that runs on /data")
+        assert [one.verdict for one in doctor_checks.ports(resolved, {})] == [BAD]
 
 
 def test_a_folder_of_others_is_bad_and_stays_as_it_was(tmp_path: Path) -> None:

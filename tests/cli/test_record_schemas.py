@@ -159,7 +159,7 @@ def test_without_a_registry_records_are_shown_as_they_are(
     )
     # A registry that nobody asked for is not missed.
     monkeypatch.delenv("SCHEMA_REGISTRY_URL", raising=False)
-    monkeypatch.setattr("barnabas.cli.schemas_arguments.DEFAULT_REGISTRY", silent)
+    monkeypatch.setattr("barnabas.cli.schemas_arguments.address_of", lambda _service: silent)
     assert run_at("consume", own_topic) == raw[1]
 
 

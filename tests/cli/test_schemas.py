@@ -339,3 +339,12 @@ def test_subjects_are_offered_to_the_shell(
     assert (main(["completion", "names", "subjects"]), *capsys.readouterr()) == (1, "", "")
     assert main(["completion", "bash"]) == 0
     assert 'names="subjects"' in capsys.readouterr().out
+
+
+def test_a_service_that_is_no_registry_or_worker_is_told(
+    rest_url: str, registry_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["schemas", "list", "--registry", rest_url]) == 1
+    assert "Is --registry right?" in capsys.readouterr().err
+    assert main(["connectors", "list", "--connect", registry_url]) == 1
+    assert "Is --connect right?" in capsys.readouterr().err

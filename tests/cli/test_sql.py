@@ -129,6 +129,16 @@ def test_rows_as_a_stream_of_arrow(sql_service: SqlProcess, stream: str) -> None
         check=True,
     )
     assert pyarrow.ipc.open_stream(done.stdout).read_all().to_pydict()["N"][0] > 0
+    told = subprocess.run(
+        [*words, f"SHOW STREAMS; DESCRIBE {stream}; DEFINE x = '1';"],
+        capture_output=True,
+        env=environment(),
+        timeout=COMMAND_DEADLINE_S,
+        check=True,
+    )
+    columns = pyarrow.ipc.open_stream(told.stdout).read_all().to_pydict()
+    assert list(columns) == ["column", "type", "role"]
+    assert columns["type"][0] == "STRING"
     twice = subprocess.run(
         [*words, select * 2], capture_output=True, env=environment(), timeout=COMMAND_DEADLINE_S, check=False
     )

@@ -99,6 +99,11 @@ def test_a_statement_is_told_of_and_its_mistakes_are_shown(
     terminal.shown(PROMPT)
     terminal.enter("UNSET 'nothing.like.it';")
     terminal.shown("The property nothing.like.it is not set. Set: auto.offset.reset.")
+    terminal.enter(f"CREATE STREAM {stream}_COPY AS SELECT * FROM {stream};")
+    assert "Created query with ID " in terminal.shown("It begins when Spark has started it")
+    terminal.shown(PROMPT)
+    terminal.enter(f"DROP STREAM {stream}_COPY;")
+    terminal.shown("was dropped.")
     terminal.type(CONTROL_D)
     assert terminal.ended() == 0
 

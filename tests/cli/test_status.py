@@ -9,7 +9,9 @@ import pytest
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE
 from barnabas.cli.main import command_parser, main
-from barnabas.cli.platform_places import SERVICES, places_of
+from barnabas.cli.platform_places import places_of
+from barnabas.cli.service_address import SERVICES
+from barnabas.cli.sql_entities import query_state
 from barnabas.cli.status import duration
 from barnabas.cli.status_services import complaint
 from barnabas.running_platform import RUN_FILE, RunningPlatform, ServiceState
@@ -79,3 +81,10 @@ def test_a_file_of_a_platform_that_was_killed_counts_for_nothing(tmp_path: Path)
 )
 def test_durations(seconds: int, shown: str) -> None:
     assert duration(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("query", "state"), [({"state": "RUNNING"}, "RUNNING"), ({"state": "RUNNING", "isStarting": True}, "STARTING")]
+)
+def test_a_query_that_spark_has_not_started_yet_does_not_run(query: dict[str, object], state: str) -> None:
+    assert query_state(query) == state

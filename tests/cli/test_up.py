@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.running_platform import RunningPlatform
+from barnabas.cli.main import main
+from barnabas.running_platform import RunningPlatform, running_platforms
 from tests.cli.conftest import COMMAND_DEADLINE_S, Run, Start
 from tests.ports import free_ports_in_a_row
 from tests.registry import ask
@@ -40,6 +41,12 @@ def up(process: subprocess.Popen[str]) -> dict[str, str]:
         found[match[1]] = match[2]
     assert list(found)[:2] == ["broker", "registry"]
     return found
+
+
+def place_told(process: subprocess.Popen[str], service: str) -> str:
+    match = re.fullmatch(rf"{service} listening on (\S+), ready after \d+\.\d s", line_of(process))
+    assert match is not None
+    return match[1]
 
 
 def place(address: str) -> tuple[str, int]:
@@ -137,16 +144,51 @@ def test_a_service_that_cannot_start_ends_the_command(start: Start, tmp_path: Pa
     assert log.splitlines()[-1] == last
 
 
-def test_some_services_at_ports_in_a_row(start: Start, tmp_path: Path) -> None:
+def test_some_services_at_ports_in_a_row(
+    start: Start, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     first = free_ports_in_a_row(5)
     process = start("up", "--only", "broker,registry", "--ports-from", str(first))
     assert up(process) == {"broker": f"127.0.0.1:{first}", "registry": f"127.0.0.1:{first + 1}"}
     running = RunningPlatform.find(tmp_path / "barnabas-data")
     assert running is not None
+    assert "created topic here" in run("topics", "create", "here").stdout, (
+        "commands in this folder speak to its platform"
+    )
+    assert "no subjects" in (listed := run("schemas", "list")).stdout + listed.stderr
     assert [service.name for service in running.services] == ["broker", "registry"]
     process.terminate()
     assert process.wait(COMMAND_DEADLINE_S) == 0
     assert RunningPlatform.find(tmp_path / "barnabas-data") is None
+    assert list((tmp_path / "state").rglob("running/*")) == []
+
+
+def test_a_platform_is_known_in_other_folders(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    process = start("up", "--only", "broker", "--set", "listeners=PLAINTEXT://127.0.0.1:0")
+    address = place_told(process, "broker")
+    assert line_of(process).startswith("barnabas is up")
+    data = tmp_path / "barnabas-data"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert main(["status", "-b", f"localhost:{place(address)[1]}", "-o", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in found["services"]] == ["broker"]
+    assert found["services"][0]["memory_bytes"] > 0
+    assert found["data_directory"] == str(data)
+    main(["doctor", "--set", f"listeners=PLAINTEXT://{address}"])
+    assert f"{address} is that of the platform that runs on {data}\n" in capsys.readouterr().out
+    nobody = [word for name in OTHERS for word in (f"--{name}", "http://127.0.0.1:1")]
+    assert main(["status", "-b", "127.0.0.1:1", *nobody]) == 1
+    assert f"One runs here: barnabas status --data-dir {data}\n" in capsys.readouterr().out
+    process.kill()
+    process.wait(COMMAND_DEADLINE_S)
+    assert list(running_platforms()) == []
+    assert list((tmp_path / "state").rglob("running/*")) == [], "what was left over is removed"
 
 
 def test_on_a_cluster_that_is_there_no_broker_is_started(start: Start, broker_address: str) -> None:

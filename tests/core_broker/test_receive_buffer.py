@@ -79,6 +79,22 @@ def test_an_impossible_size_is_refused_before_anything_is_allocated(size: int) -
         buffer.next_frame()
 
 
+@pytest.mark.parametrize(
+    ("sent", "protocol"),
+    [
+        (b"GET / HTTP/1.1\r\n", "HTTP"),
+        (b"POST /topics/t", "HTTP"),
+        (b"PRI * HTTP/2.0", "HTTP"),
+        (b"\x16\x03\x01\x02\x00", "TLS"),
+    ],
+)
+def test_who_has_come_to_the_wrong_port_is_told_apart(sent: bytes, protocol: str) -> None:
+    buffer = ReceiveBuffer(FRAME_MAX_BYTES)
+    feed(buffer, sent, 100)
+    with pytest.raises(FrameError, match=f"the peer speaks {protocol}, and this listener Kafka's protocol alone"):
+        buffer.next_frame()
+
+
 def test_an_idle_buffer_gives_memory_back() -> None:
     buffer = ReceiveBuffer(FRAME_MAX_BYTES)
     stream = framed(b"a" * 500_000)

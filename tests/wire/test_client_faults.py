@@ -29,7 +29,7 @@ def test_addresses(text: str, parsed: tuple[str, int]) -> None:
     assert parse_address(text) == parsed
 
 
-@pytest.mark.parametrize("text", ["", ":9092", "host:", "host:port", "host:0", "host:65536"])
+@pytest.mark.parametrize("text", ["", ":9092", "host:", "host:port", "host:0", "host:65536", "http://host:9092"])
 def test_bad_addresses(text: str) -> None:
     with pytest.raises(ValueError, match="is not a broker address"):
         parse_address(text)

@@ -24,7 +24,8 @@ from barnabas.cli.command_error import CommandError
 from barnabas.cli.confirmation import confirm
 from barnabas.cli.connect_client import ConnectClient
 from barnabas.cli.output import JSON
-from barnabas.cli.platform_places import SERVICES, NoPlatform, Places, places_of
+from barnabas.cli.platform_places import NoPlatform, Places, places_of
+from barnabas.cli.service_address import SERVICES
 
 if TYPE_CHECKING:
     from barnabas.cli.apply.sql import SqlStatements

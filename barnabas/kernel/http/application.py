@@ -21,6 +21,7 @@ from barnabas.kernel.http.deadlines import Deadlines, LateError
 from barnabas.kernel.http.error_answers import ErrorAnswers
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.extra_headers import ExtraHeader
+from barnabas.kernel.http.host_names import HostNames
 from barnabas.kernel.http.metrics import RequestMetrics, RouteMetrics
 from barnabas.kernel.http.peeked_body import peek, small_length
 from barnabas.kernel.http.principal import Authorizer, allow_all
@@ -40,6 +41,7 @@ OK: Final = 200
 CLIENT_CLOSED: Final = 499
 """Counted for clients that left before they had sent their request or read a streamed answer; nobody reads it."""
 REQUEST_TIMEOUT: Final = 408
+HOST: Final = b"host"
 NO_SNIFF: Final = (b"x-content-type-options", b"nosniff")
 READING_METHODS: Final = frozenset({"GET", "HEAD"})
 """A page from elsewhere may send them: it does not see the answer."""
@@ -60,6 +62,7 @@ class Policy:
 
     limits: RequestLimits = field(default_factory=RequestLimits)
     cross_origin: CrossOrigin = field(default_factory=CrossOrigin)
+    host_names: HostNames = field(default_factory=HostNames)
     extra_headers: Sequence[ExtraHeader] = ()
     authorizer: Authorizer = allow_all
     authorize_options: bool = False
@@ -70,8 +73,8 @@ class Policy:
 
 
 class Application:
-    """The ASGI application of a service. `websockets` serves those, on a server that takes them; of what is here only the origin and
-    the authorizer are asked for them."""
+    """The ASGI application of a service. `websockets` serves those, on a server that takes them; of what is here only the host's name, the
+    origin and the authorizer are asked for them."""
 
     def __init__(
         self,
@@ -103,9 +106,11 @@ class Application:
                 await self._websockets(scope, receive, send)
             return
         started_s = perf_counter()
-        request_id = self._ids.take(_sent_id(scope["headers"]))
+        sent_id, host = _sent(scope["headers"])
+        request_id = self._ids.take(sent_id)
         key = None
-        if self._answers_are_for_all and (self._keeps_posts or scope["method"] == "GET"):
+        is_cacheable = self._answers_are_for_all and (self._keeps_posts or scope["method"] == "GET")
+        if is_cacheable and self._policy.host_names.accept(host):
             key, receive = await self._key(scope, receive)
             hit = None if key is None else self._cache.get(key)
             if hit is not None:
@@ -129,9 +134,10 @@ class Application:
     async def _may_open(self, scope: Scope, receive: Receive, send: Send) -> bool:
         """A websocket begins as a GET, and the authorizer sees it as one."""
         opening = {**scope, "type": "http", "method": "GET", "path_params": {}}
-        request_id = self._ids.take(_sent_id(scope["headers"])).decode()
+        request_id = self._ids.take(_sent(scope["headers"])[0]).decode()
         request = Request(opening, receive, request_id, self._policy.limits.body, self._bodies)
         try:
+            self._policy.host_names.check(request.headers.get("host"))
             self._policy.cross_origin.check(request, reads=False)
             await self._policy.authorizer(request)
         except HttpError as refusal:
@@ -202,6 +208,7 @@ class Application:
             raise _late(request, limits.max_s) from None
 
     async def _handle(self, request: Request) -> Response:
+        self._policy.host_names.check(request.headers.get("host"))
         if request.method == "OPTIONS":
             return await self._options(request)
         self._policy.cross_origin.check(request, reads=request.method in READING_METHODS)
@@ -243,11 +250,15 @@ class Application:
             self._log.tell(scope, request_id.decode(), route, status, seconds, waits=waits)
 
 
-def _sent_id(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:
+def _sent(headers: Iterable[tuple[bytes, bytes]]) -> tuple[bytes | None, bytes | None]:
+    """The id that the client has given its request, and the host that it has asked for."""
+    sent_id = host = None
     for name, value in headers:
-        if name == REQUEST_ID:
-            return value
-    return None
+        if name == HOST:
+            host = value
+        elif name == REQUEST_ID:
+            sent_id = value
+    return sent_id, host
 
 
 def _late(request: Request, limit_s: float) -> HttpError:

@@ -38,6 +38,13 @@ _ACTING: Final = (
         "Origins whose pages browsers let call us; none when empty, and then only pages of our own may change anything.",
     ),
     Setting(
+        "allowed.host.names",
+        Kind.LIST,
+        "",
+        "Names under which a service is called that listens on loopback alone, beside localhost, addresses, and what is advertised: those of a"
+        " proxy in front that passes Host on. * for any.",
+    ),
+    Setting(
         "access.control.allow.methods",
         Kind.STRING,
         "GET,POST,PUT,DELETE,PATCH,OPTIONS,HEAD",

@@ -22,6 +22,9 @@ WRITE_TIMEOUT_S: Final = 30.0
 FLUSH_S: Final = 0.2
 """How long a write is waited for before it is looked whether the log stops."""
 READ_TIMEOUT_S: Final = 60.0
+"""So long may it take to read a topic to its end."""
+READ_BACK_TIMEOUT_S: Final = 30.0
+"""So long may it take until a write that Kafka has acknowledged comes back from the topic."""
 MS_PER_S: Final = 1000
 COMMIT_ATTEMPTS: Final = 3
 
@@ -90,8 +93,19 @@ class TopicLog:
 
     async def append(self, records: Sequence[LogRecord]) -> None:
         loop = asyncio.get_running_loop()
-        ends = await loop.run_in_executor(self._writing, self._write, records)
-        await self._running_reader().reach(ends)
+        await self._read_back(await loop.run_in_executor(self._writing, self._write, records))
+
+    async def _read_back(self, ends: Mapping[int, int]) -> None:
+        """Wait until what was written is known here. If that takes too long it stands in the topic all the same, and is applied when the
+        reader gets there."""
+        try:
+            async with asyncio.timeout(READ_BACK_TIMEOUT_S):
+                await self._running_reader().reach(ends)
+        except TimeoutError:
+            raise StoreFailure(
+                f"topic {self._topic} has taken a change, which could not be read back in {READ_BACK_TIMEOUT_S:g} s: it counts as soon as"
+                " it can; see whether its brokers answer"
+            ) from None
 
     def _running_reader(self) -> TopicReader:
         assert self._reader is not None, "the log has not been started"
@@ -149,7 +163,7 @@ class LeaderLog(TopicLog):
             raise Superseded(str(fenced)) from None
         # A commit is decided when it returns, and readers of committed records may see them a little later. Nobody waits for the
         # marker behind them, which a reader hears of only after it has waited for further records in vain.
-        await self._running_reader().reach(ends)
+        await self._read_back(ends)
 
     def _take_over(self) -> None:
         own = {

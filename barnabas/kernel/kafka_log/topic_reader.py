@@ -68,8 +68,13 @@ class TopicReader:
         if self._has_reached(ends):
             return
         waiting = self._loop.create_future()
-        self._waiting.append((ends, waiting))
-        await waiting
+        entry = (ends, waiting)
+        self._waiting.append(entry)
+        try:
+            await waiting
+        finally:
+            # Who has given up is not kept until the reader gets there.
+            self._waiting = [other for other in self._waiting if other is not entry]
 
     def _has_reached(self, ends: Mapping[int, int]) -> bool:
         return all(self._positions[partition] >= end for partition, end in ends.items())
@@ -80,10 +85,8 @@ class TopicReader:
         self._positions.update(positions)
         if records:
             self._apply(records)
-        reached = [waiting for ends, waiting in self._waiting if self._has_reached(ends)]
-        self._waiting = [(ends, waiting) for ends, waiting in self._waiting if waiting not in reached]
-        for waiting in reached:
-            if not waiting.done():
+        for ends, waiting in self._waiting:
+            if not waiting.done() and self._has_reached(ends):
                 waiting.set_result(None)
 
     # --- on the thread ---

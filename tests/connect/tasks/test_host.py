@@ -22,6 +22,7 @@ from tests.connect.tasks.running_tasks import RunningTasks, connector, worker_co
 from tests.waiting import wait_for
 
 NOWHERE = worker_context("127.0.0.1:1")
+DEADLINE_S = 90
 SLOW = {"pause": "0.05", "batch": "1", "count": "100000"}
 # A worker that starts one task, tells its process id, and does nothing more.
 WORKER = """
@@ -39,6 +40,24 @@ async def main(bootstrap, topic):
 
 if __name__ == "__main__":
     asyncio.run(main(*sys.argv[1:]))
+"""
+# A worker that asks a question of a connector. The process that the connector's is forked from loads this file first, and gets the
+# signals that end all processes of a service, or of a terminal, while it is starting.
+SIGNALLED = """
+import asyncio, os, signal
+from connect.tasks.host import TaskHost
+from tests.connect.tasks.running_tasks import connector, worker_context
+
+if __name__ == "__mp_main__":
+    for number in (signal.SIGTERM, signal.SIGINT):
+        os.kill(os.getpid(), number)
+
+async def main():
+    config = {"connector.class": "tests.Numbers", "topic": "somewhere"}
+    print(await TaskHost().check(connector(config, worker_context("127.0.0.1:1"))))
+
+if __name__ == "__main__":
+    asyncio.run(main())
 """
 
 
@@ -119,6 +138,16 @@ def test_a_signal_to_all_processes_of_a_worker_stops_its_tasks_properly(
     assert task.wait_for_end() == ProcessEnd(0, None)
     assert task.said(OffsetsReached)
     assert task.said(Stopped)
+
+
+def test_signals_to_all_processes_do_not_end_one_that_is_starting(tmp_path: Path) -> None:
+    program = tmp_path / "worker.py"
+    program.write_text(SIGNALLED)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    ran = subprocess.run(
+        [sys.executable, program], env=environment, capture_output=True, text=True, timeout=DEADLINE_S, check=False
+    )
+    assert (ran.stdout, ran.stderr) == ("(Problem(name='topic', message='nobody answers'),)\n", "")
 
 
 def test_a_trace_tells_the_cause_and_no_secret(tasks: RunningTasks) -> None:

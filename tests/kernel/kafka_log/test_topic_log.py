@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,9 +12,11 @@ import pytest
 from confluent_kafka import KafkaError
 
 from barnabas.kernel.kafka_clients.admin import Admin, KafkaRefusal, TopicShape
+from barnabas.kernel.kafka_log import topic_log
 from barnabas.kernel.kafka_log.failures import StoreFailure, Superseded
 from barnabas.kernel.kafka_log.log import LogRecord
 from barnabas.kernel.kafka_log.topic_log import LeaderLog, LogClients, TopicLog
+from barnabas.kernel.kafka_log.topic_reader import TopicReader
 from connect.tasks.clients import ClientKind, client_settings
 from connect.tasks.spec import WorkerContext
 from connect.worker.internal_topics import TopicUnfit, provide
@@ -122,6 +125,43 @@ def test_a_partition_that_has_no_leader_yet_is_waited_for(
             assert answers == []
 
     asyncio.run(scenario())
+
+
+def test_a_write_that_does_not_come_back_fails_in_time_and_is_not_lost(
+    barnabas: BarnabasBroker, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reader is held up here, since that of a broker that takes writes is not."""
+    reads, is_held, read = threading.Event(), threading.Event(), TopicReader._read
+    reads.set()
+
+    def held_up(reader: TopicReader) -> None:
+        if not reads.is_set():
+            is_held.set()
+            reads.wait()
+        read(reader)
+
+    async def scenario() -> None:
+        clients = clients_of(barnabas)
+        await provide(clients.admin, TopicShape(topic, 1, 3), ())
+        leader = Leader(clients, topic)
+        async with running(leader.log):
+            await leader.log.lead()
+            reads.clear()
+            await asyncio.to_thread(is_held.wait)
+            with monkeypatch.context() as short:
+                short.setattr(topic_log, "READ_BACK_TIMEOUT_S", 0.1)
+                with pytest.raises(StoreFailure, match=f"topic {topic} has taken a change, .* read back in 0.1 s"):
+                    await leader.log.append([LogRecord(b"a", b"1")])
+            assert leader.applied == []
+            reads.set()
+            await leader.log.append([LogRecord(b"a", b"2")])
+            assert leader.applied == [LogRecord(b"a", b"1"), LogRecord(b"a", b"2")]
+
+    monkeypatch.setattr(TopicReader, "_read", held_up)
+    try:
+        asyncio.run(scenario())
+    finally:
+        reads.set()
 
 
 @pytest.mark.parametrize(

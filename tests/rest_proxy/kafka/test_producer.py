@@ -13,8 +13,8 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from rest_proxy.kafka.failure import KafkaFailure
-from rest_proxy.kafka.producer import OutgoingRecord, SharedProducer
-from tests.broker import BarnabasBroker
+from rest_proxy.kafka.producer import Batch, OutgoingRecord, SharedProducer
+from tests.broker import BarnabasBroker, BrokerProcess
 
 T = TypeVar("T")
 
@@ -185,6 +185,28 @@ def test_a_topic_that_was_deleted_stays_away_until_somebody_writes_to_it(barnaba
         assert is_there()
 
     with_producer(barnabas.address, work, **{"topic.metadata.refresh.interval.ms": 100})
+
+
+def test_a_topic_that_somebody_else_deleted_is_made_again_by_the_next_write(kafka: BrokerProcess) -> None:
+    """librdkafka alone would wait for the old one until the records' time is over, which is later than the deadline."""
+    admin = AdminClient({"bootstrap.servers": kafka.address})
+    kept, deleted = (f"{name}-{uuid4().hex}" for name in ("kept", "deleted"))
+
+    async def work(producer: SharedProducer) -> list[Any]:
+        for name in (kept, deleted):
+            await producer.send(values(name, 0, "first", "second"))
+        admin.delete_topics([deleted])[deleted].result(DEADLINE_S)
+        batches: list[Batch] = []
+        while not batches or not batches[0].done.done():
+            batches.append(await producer.begin(values(deleted, 0, f"{len(batches)}")))
+            await producer.send(values(kept, 0, "beside"))
+        await asyncio.gather(*(batch.done for batch in batches))
+        return [result for batch in batches for result in batch.results]
+
+    results = with_producer(kafka.address, work, **{"enable.idempotence": True})
+    assert [place[:2] for place in results] == [(0, number) for number in range(len(results))]
+    found = stored(kafka.address, deleted, 0, len(results))
+    assert [message.value() for message in found] == [b"%d" % number for number in range(len(results))]
 
 
 def test_the_first_records_of_a_topic_stay_before_those_that_come_while_it_is_looked_for(

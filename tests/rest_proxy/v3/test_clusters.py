@@ -40,8 +40,8 @@ def test_another_cluster_is_not_found(v3: V3Service, path: str, message: str) ->
 
 
 def test_links_lead_where_the_client_came_from(v3: V3Service) -> None:
-    answer = v3.ask("GET", "/brokers", headers={"Host": "rest.example:8443"})
-    assert answer.body["metadata"]["self"] == f"http://rest.example:8443/v3/clusters/{v3.cluster_id}/brokers"
+    answer = v3.ask("GET", "/brokers", headers={"Host": "192.0.2.7:8443"})
+    assert answer.body["metadata"]["self"] == f"http://192.0.2.7:8443/v3/clusters/{v3.cluster_id}/brokers"
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_who_comes_when_it_is_full_waits_until_receipts_are_sent(records: int, s
         in_flight = InFlight(MAX_RECORDS)
         await in_flight.enter(records, size_bytes)
         turns: list[Turn] = [bad_request("no")] * records
-        in_flight.add(Waiting(turns, Batch(0, asyncio.get_running_loop().create_future(), deque()), size_bytes))
+        in_flight.add(Waiting(turns, Batch((), asyncio.get_running_loop().create_future(), deque()), size_bytes))
         second = asyncio.ensure_future(in_flight.enter(1, 1))
         first = await in_flight.next()
         assert first is not None

@@ -100,6 +100,7 @@ def test_a_pattern_that_backtracks_for_ever_costs_nothing(space: Space) -> None:
 def test_content_types_that_are_not_taken(registry: RegistryProcess, content_type: str) -> None:
     answer = registry.ask("POST", "/subjects/s/versions", GOOD, {"Content-Type": content_type})
     assert (answer.status, answer.code) == (415, 415)
+    assert answer.body["message"].endswith("send application/vnd.schemaregistry.v1+json or application/json")
 
 
 @pytest.mark.parametrize(
