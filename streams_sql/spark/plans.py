@@ -61,7 +61,8 @@ _PROBLEMS: Final = f"sum(CASE WHEN {PROBLEM}.kind {{}} '{ProblemKind.PROCESSING}
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a plan is lowered with. `topics` are those that it reads, as they are now, and `first` are the offsets at which it begins;
-    `marks` are for what is written exactly once: for each place where something is read if a query has no state, else for all of it."""
+    `marks` are for what is written exactly once: for each place where something is read if a query has no state, else for all of it.
+    `bounds` is the file that says how far may be read."""
 
     session: SparkSession
     kafka: KafkaAccess
@@ -69,6 +70,7 @@ class Surroundings:
     topics: Mapping[str, TopicState] = field(default_factory=dict)
     first: Mapping[str, Offsets] = field(default_factory=dict)
     marks: tuple[Marks, ...] = ()
+    bounds: str | None = None
 
     def layouts(self, source: Source) -> tuple[Layout, Layout]:
         """Those of the keys and of the values of a source."""
@@ -104,6 +106,7 @@ class Surroundings:
             self.kafka,
             has_headers=bool(read.source.schema.headers),
             records_max=min(records_max, TRANSACTION_RECORDS_MAX) if self.marks else records_max,
+            bounds=self.bounds,
         )
         self.session.dataSource.register(TopicSource)
         stream = self.session.readStream.format(FORMAT).schema(stage.tail.schema)
@@ -218,6 +221,7 @@ class PlanLowering:
             marks=marks[place] if marks else None,
             source=None if read is None else read.source.topic,
             topic=plan.target,
+            is_silent=self._start.follows is not None,
         )
 
 

@@ -1,0 +1,46 @@
+"""How far may be read, as those who plan batches are told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from streams_sql.spark.bounds import Bounds, bounded, bounds_of
+from streams_sql.spark.positions import places_of, read_by_all
+
+
+@pytest.mark.parametrize(
+    ("bounds", "expected"),
+    [
+        ({0: 7, 1: 100}, {0: 7, 1: 20}),
+        # What has been read stays so, also where nobody knows of the partition.
+        ({0: 1}, {0: 5, 1: 5}),
+        ({}, {0: 5, 1: 5}),
+        # One that was added is read when the bounds name it.
+        ({0: 7, 1: 7, 2: 3}, {0: 7, 1: 7, 2: 3}),
+    ],
+    ids=str,
+)
+def test_ends_are_those_of_the_bounds(bounds: Mapping[int, int], expected: Mapping[int, int]) -> None:
+    assert bounded({0: 5, 1: 5}, {0: 10, 1: 20, 2: 30}, bounds) == expected
+
+
+def test_bounds_rise_until_they_are_closed(tmp_path: Path) -> None:
+    bounds, path = Bounds(tmp_path / "bounds"), str(tmp_path / "bounds")
+    assert bounds_of(path, "t") is None
+    bounds.raise_to({"t": {0: 5, 1: 7}})
+    bounds.raise_to({"t": {0: 9, 1: 2}})
+    assert bounds_of(path, "t") == {0: 9, 1: 7}
+    assert bounds_of(path, "other") is None
+    bounds.close(["t", "other"])
+    bounds.raise_to({"t": {0: 10}})
+    assert (bounds_of(path, "t"), bounds_of(path, "other")) == ({}, {})
+    bounds.remove()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_topic_that_is_read_in_several_places_was_read_as_far_as_by_the_last_of_them() -> None:
+    entry = 'v1\n{}\n{"t":{"0":5,"1":8}}\n{"t":{"0":7}}\n{"u":{"0":1}}\n-'
+    assert read_by_all(places_of(entry)) == {"t": {0: 5}, "u": {0: 1}}
