@@ -43,10 +43,13 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How far the batches of a query that are done have read its topics. `is_begun` tells that another one was begun and is not done,
-    `is_even` that places where the same topic is read are equally far."""
+    """How far the batches of a query that are done have read its topics. `batch` is the number of the last of them, -1 where there is
+    none, and `id` that of the checkpoint. `is_begun` tells that another batch was begun and is not done, `is_even` that places where the
+    same topic is read are equally far."""
 
     offsets: dict[str, Offsets]
+    id: str
+    batch: int
     is_begun: bool
     is_even: bool
 
@@ -127,7 +130,8 @@ def first_offsets(
 
 def reached(folder: Folder, topics: Mapping[str, TopicState]) -> Reached:
     """What a checkpoint says, as the next start would find it. Topics that it knows nothing of are not in it."""
-    known: Mapping[str, str] = json.loads(folder.read(_IDENTITY) or "{}").get("topics", {})
+    identity: Mapping[str, Any] = json.loads(folder.read(_IDENTITY) or "{}")
+    known: Mapping[str, str] = identity.get("topics", {})
     remade = {topic for topic, state in topics.items() if known.get(topic, state.id) != state.id}
     done = max(_batches(folder, _COMMITS), default=-1)
     entries = [folder.read(f"{_OFFSETS}/{done}")] if done >= 0 else list(map(initial_entry, _first_texts(folder)))
@@ -138,7 +142,8 @@ def reached(folder: Folder, topics: Mapping[str, TopicState]) -> Reached:
         places += places_of(fitted(entry, None, topics, remade).done)
     found = read_by_all(places)
     is_even = all(found[topic] == offsets for place in places for topic, offsets in place.items())
-    return Reached(found, folder.read(f"{_OFFSETS}/{done + 1}") is not None, is_even)
+    is_begun = folder.read(f"{_OFFSETS}/{done + 1}") is not None
+    return Reached(found, identity.get("id", ""), done, is_begun, is_even)
 
 
 def _first_texts(folder: Folder) -> list[str]:

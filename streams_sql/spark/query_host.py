@@ -21,8 +21,9 @@ from streams_sql.formats.serde import RegistryAccess
 from streams_sql.plan.hosting import Hosting, hosting_of
 from streams_sql.plan.nodes import reads_of
 from streams_sql.spark.bounds import Bounds
-from streams_sql.spark.checkpoints import Folder, Opened, Reached, first_offsets, open_checkpoint, reached
+from streams_sql.spark.checkpoints import Folder, Opened, first_offsets, open_checkpoint, reached
 from streams_sql.spark.failures import failure
+from streams_sql.spark.following import former_reached, is_written_beyond, records_left
 from streams_sql.spark.messages import (
     Event,
     Explained,
@@ -40,7 +41,7 @@ from streams_sql.spark.messages import (
 )
 from streams_sql.spark.native_plans import Lowering, NotNative, native_plan
 from streams_sql.spark.plans import PlanLowering, Surroundings, native_frame
-from streams_sql.spark.positions import Offsets, TopicState, resolved
+from streams_sql.spark.positions import Offsets, TopicState
 from streams_sql.spark.progress import progress_of, read_to
 from streams_sql.spark.query_listener import Hearing
 from streams_sql.spark.session import NATIVE_SETTINGS, SHARD_SETTINGS
@@ -251,7 +252,7 @@ class QueryHost:
             tables = {each.source.topic for each in reads_of(command.plan.node) if each.source.is_table}
             run.first = first_offsets(Folder(session, command.checkpoint), topics, command.starting_offsets, tables)
         if command.follows is not None:
-            run.bounds.raise_to(self._former(run, topics).offsets)
+            run.bounds.raise_to(former_reached(session, command, topics).offsets)
         surroundings = Surroundings(
             session, self._kafka, self._registry, topics, run.first, run.marks, str(run.bounds.path)
         )
@@ -260,17 +261,6 @@ class QueryHost:
         )
         run.hearing = Hearing(session, _Listener(run, self._tell, self._lead))
         run.query = writer.queryName(command.query_id).option("checkpointLocation", command.checkpoint).start()
-
-    def _former(self, run: _Run, topics: Mapping[str, TopicState]) -> Reached:
-        """How far the query that this one follows has read what both read; where that has never run, it is to begin where this one does."""
-        former, session = run.command.follows, run.session
-        assert former is not None
-        assert session is not None
-        shared = {topic: state for topic, state in topics.items() if topic in former.topics}
-        found = reached(Folder(session, former.checkpoint), topics)
-        begun = {topic: resolved(run.command.starting_offsets, topic, state) for topic, state in shared.items()}
-        offsets = {topic: found.offsets.get(topic, first) for topic, first in begun.items()}
-        return Reached(offsets, found.is_begun, found.is_even)
 
     def _lead(self, query_id: str, text: str) -> None:
         """A query has done a batch: those that follow it may read as much. Called by Spark's threads."""
@@ -283,23 +273,27 @@ class QueryHost:
     def _settled(self, run: _Run) -> str | None:
         """Why a query cannot go on in the place of the one that it follows, None if it can."""
         command, former = run.command, run.command.follows
-        if former is None or run.session is None or former.query_id in self._runs:
+        leading = None if former is None else self._runs.get(former.query_id)
+        # One that has failed is still known.
+        if former is None or run.session is None or (leading is not None and not leading.is_over):
             return "It does not follow a query that has been stopped."
         topics = self._states(command)
-        to_reach = self._former(run, topics)
-        if command.guarantee is Guarantee.EXACTLY_ONCE and (to_reach.is_begun or not to_reach.is_even):
-            return f"Query {former.query_id} was stopped in the middle of a batch, whose rows would be written by both."
+        to_reach = former_reached(run.session, command, topics)
+        is_uneven = command.guarantee is Guarantee.EXACTLY_ONCE and not to_reach.is_even
+        name = self._name(former.query_id)
+        if is_uneven or is_written_beyond(name, to_reach, topics, self._topics.group_offsets(f"{name}/")):
+            return f"Query {former.query_id} was ended in the middle of a batch, some of whose rows would be written by both."
         run.bounds.raise_to(to_reach.offsets)
         own, deadline_s = Folder(run.session, command.checkpoint), time.monotonic() + SETTLE_S
         deadline_s = min(deadline_s, self._ends_s() - ENDING_S)
-        while time.monotonic() < deadline_s and not run.is_over and _left(reached(own, topics), to_reach):
+        while time.monotonic() < deadline_s and not run.is_over and records_left(reached(own, topics), to_reach):
             time.sleep(SETTLE_LOOK_S)
         self._await_batch(command.query_id, self._batch_deadline_s())
         self._end(command.query_id)
         found = reached(own, topics)
         if found.is_begun:
             return "It was stopped in the middle of a batch."
-        left = _left(found, to_reach)
+        left = records_left(found, to_reach)
         return f"It is {left} records behind {former.query_id} after {SETTLE_S:.0f} s." if left else None
 
     def _states(self, command: StartQuery) -> dict[str, TopicState]:
@@ -373,15 +367,6 @@ def _batches(command: StartQuery, surroundings: Surroundings) -> DataStreamWrite
     lowered = PlanLowering(surroundings, command).lowered()
     writer = lowered.frame.writeStream.format("noop").outputMode(lowered.output_mode)
     return writer.trigger(processingTime=f"{command.trigger.interval_ms} milliseconds")
-
-
-def _left(read: Reached, wanted: Reached) -> int:
-    """Records up to the wanted positions."""
-    return sum(
-        max(at - read.offsets.get(topic, {}).get(partition, 0), 0)
-        for topic, offsets in wanted.offsets.items()
-        for partition, at in offsets.items()
-    )
 
 
 class _Listener:

@@ -6,9 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from pyspark.sql.streaming.datasource import ReadMaxRows
 
+from streams_sql.spark import topic_source
 from streams_sql.spark.bounds import Bounds, bounded, bounds_of
+from streams_sql.spark.messages import KafkaAccess
 from streams_sql.spark.positions import places_of, read_by_all
+from streams_sql.spark.shards import PackedHead
+from streams_sql.spark.stages import RowsTail, Stage
+from streams_sql.spark.topic_source import Reading, TopicSource
+from tests.broker import BarnabasBroker
+from tests.streams_sql.views.written_topic import WrittenTopic
 
 
 @pytest.mark.parametrize(
@@ -44,3 +52,25 @@ def test_bounds_rise_until_they_are_closed(tmp_path: Path) -> None:
 def test_a_topic_that_is_read_in_several_places_was_read_as_far_as_by_the_last_of_them() -> None:
     entry = 'v1\n{}\n{"t":{"0":5,"1":8}}\n{"t":{"0":7}}\n{"u":{"0":1}}\n-'
     assert read_by_all(places_of(entry)) == {"t": {0: 5}, "u": {0: 1}}
+
+
+def test_batches_end_at_the_bounds_and_there_is_none_once_these_are_closed(
+    barnabas: BarnabasBroker, topic: str, tmp_path: Path
+) -> None:
+    WrittenTopic(barnabas.address, topic).write((str(number), number) for number in range(10))
+    bounds = Bounds(tmp_path / "bounds")
+    reading = Reading(topic, {0: 0}, KafkaAccess(barnabas.address), bounds=str(bounds.path))
+    reader = TopicSource(topic_source.options(reading, Stage(PackedHead(), (), RowsTail(())))).streamReader(None)
+
+    def planned(start: int) -> int:
+        return reader.latestOffset({topic: {"0": start}}, ReadMaxRows(100))[topic]["0"]
+
+    bounds.raise_to({topic: {0: 4}})
+    assert planned(0) == 4
+    assert reader.reportLatestOffset() == {topic: {"0": 4}}
+    bounds.raise_to({topic: {0: 7}})
+    assert planned(4) == 7
+    bounds.close([topic])
+    assert planned(7) == 7
+    bounds.remove()
+    assert planned(7) == 10

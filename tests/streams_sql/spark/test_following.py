@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 
 from streams_sql.plan.nodes import PersistentPlan, reads_of
-from streams_sql.spark.messages import Former, Guarantee, Progress, Settled, Started, StartQuery
+from streams_sql.spark.checkpoints import Reached
+from streams_sql.spark.following import is_written_beyond
+from streams_sql.spark.messages import Former, Guarantee, Progress, QueryFailed, Settled, Started, StartQuery
+from streams_sql.spark.positions import TopicState
+from streams_sql.spark.topic_states import GroupOffset
 from tests.streams_sql.engine.catalogues import Statements
 from tests.streams_sql.spark.query_plans import T0
 from tests.streams_sql.spark.query_runs import DEADLINE_S, TRIGGER, QueryRun
@@ -33,7 +37,7 @@ class Two:
         self.s, self.r, self.t = (run.topic(name) for name in "srt")
         self.written = 0
 
-    def start(self, name: str, select: str, follows: str | None = None) -> None:
+    def start(self, name: str, select: str, follows: str | None = None, **fields: Any) -> None:
         """With `follows`, what the query reads that NEW is built in the place of."""
         former = None
         if follows is not None:
@@ -47,12 +51,19 @@ class Two:
             TRIGGER,
             self._guarantee,
             follows=former,
+            **fields,
         )
         self._run.host.start(command)
         assert self._run.events[-1] == Started(self._id(name)), self._run.events
 
     def stop(self, name: str) -> None:
+        """Between two batches: what was begun is done."""
         self._run.host.stop(self._id(name))
+        done = [
+            self._run.folder / name / "commits" / entry.name
+            for entry in (self._run.folder / name / "offsets").iterdir()
+        ]
+        assert all(entry.exists() for entry in done if not entry.name.startswith("."))
 
     def settle(self) -> str | None:
         self._run.host.settle(self._id("NEW"))
@@ -176,3 +187,41 @@ def test_a_query_that_takes_the_place_of_one_that_never_ran_writes_everything(ru
     assert two.settle() is None
     two.start("NEW", OTHERWISE)
     assert two.numbers(2) == [NEW, NEW + 1]
+
+
+def test_a_query_that_fails_can_be_replaced_and_what_it_has_not_written_is(run: QueryRun) -> None:
+    two = Two(run, Guarantee.EXACTLY_ONCE)
+    two.write_row({"d": "y"})
+    two.write(2)
+    two.start("OLD", JOINED, fails_on_bad_record=True)
+    two.wait_until_read("OLD", 3)
+    run.write(two.s, [("k", b"no JSON", T0 + 3)])
+    run.expect(QueryFailed)
+    run.events.clear()
+    two.start("NEW", OTHERWISE, follows=JOINED)
+    two.wait_until_read("NEW", 3)
+    assert two.settle() is None
+    two.start("NEW", OTHERWISE)
+    two.write(1)
+    assert two.numbers(3) == [0, 1, NEW + 2]
+
+
+@pytest.mark.parametrize(
+    ("mark", "expected"),
+    [
+        # The number of the batch behind the one that a task has written.
+        (GroupOffset("q/c/0", "sink", 0, 5), False),
+        (GroupOffset("q/c/1", "sink", 0, 6), True),
+        (GroupOffset("q/former/0", "sink", 0, 6), False),
+        # Offsets of a topic, where there is no state.
+        (GroupOffset("q/id", "t", 1, 7), False),
+        (GroupOffset("q/place_1/id", "t", 1, 8), True),
+        (GroupOffset("q/id", "t", 2, 1), True),
+        (GroupOffset("q/former", "t", 1, 8), False),
+        (GroupOffset("q/id", "other", 1, 8), False),
+    ],
+    ids=str,
+)
+def test_marks_tell_what_was_written_of_a_batch_that_is_not_done(mark: GroupOffset, expected: bool) -> None:
+    read = Reached({"t": {1: 7}}, id="c", batch=4, is_begun=True, is_even=True)
+    assert is_written_beyond("q", read, {"t": TopicState("id", {1: (0, 9)})}, [mark]) is expected
