@@ -1,11 +1,11 @@
 """How far a query may read, told to those who plan its batches: for each of its topics that is a process beside Spark's driver.
 
-A file is all that they have in common while a query runs. One that does not stand there bounds nothing.
+A file is all that they have in common while a query runs. Where there is none, nothing is bounded; but a query that has to have bounds reads
+nothing then.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import threading
 from collections.abc import Iterable, Mapping
@@ -53,12 +53,13 @@ class Bounds:
         new.replace(self.path)
 
 
-def bounds_of(path: str, topic: str) -> Offsets | None:
+def bounds_of(path: str, topic: str, *, must_be: bool) -> Offsets | None:
     """Where reading of a topic has to end now; None where it need not."""
-    with contextlib.suppress(FileNotFoundError):
+    try:
         offsets = json.loads(Path(path).read_text()).get(topic)
-        return None if offsets is None else {int(partition): at for partition, at in offsets.items()}
-    return None
+    except FileNotFoundError:
+        return {} if must_be else None
+    return None if offsets is None else {int(partition): at for partition, at in offsets.items()}
 
 
 def bounded(begun: Offsets, ends: Offsets, bounds: Offsets) -> dict[int, int]:

@@ -97,7 +97,7 @@ class Surroundings:
         }
         return self.session.readStream.format("kafka").options(**options).load()
 
-    def staged(self, read: Read, stage: Stage, records_max: int) -> DataFrame:
+    def staged(self, read: Read, stage: Stage, records_max: int, *, must_be_bounded: bool) -> DataFrame:
         """What a stage makes of the records of a topic, which it reads itself."""
         topic = read.source.topic
         reading = Reading(
@@ -107,6 +107,7 @@ class Surroundings:
             has_headers=bool(read.source.schema.headers),
             records_max=min(records_max, TRANSACTION_RECORDS_MAX) if self.marks else records_max,
             bounds=self.bounds,
+            must_be_bounded=must_be_bounded,
         )
         self.session.dataSource.register(TopicSource)
         stream = self.session.readStream.format(FORMAT).schema(stage.tail.schema)
@@ -198,7 +199,12 @@ class PlanLowering:
     ) -> DataFrame:
         head = RecordsHead(read, *self._surroundings.layouts(read.source))
         stage = Stage(head, operators, tail, self._start.fails_on_bad_record)
-        return self._surroundings.staged(read, stage, min(self._start.batch_records_max, records_max))
+        return self._surroundings.staged(
+            read,
+            stage,
+            min(self._start.batch_records_max, records_max),
+            must_be_bounded=self._start.follows is not None,
+        )
 
     def _stateful(self, node: Node) -> DataFrame:
         match node:

@@ -21,7 +21,7 @@ from streams_sql.formats.serde import RegistryAccess
 from streams_sql.plan.hosting import Hosting, hosting_of
 from streams_sql.plan.nodes import reads_of
 from streams_sql.spark.bounds import Bounds
-from streams_sql.spark.checkpoints import Folder, Opened, first_offsets, open_checkpoint, reached
+from streams_sql.spark.checkpoints import Folder, Opened, Reached, first_offsets, open_checkpoint, reached
 from streams_sql.spark.failures import failure
 from streams_sql.spark.following import former_reached, is_written_beyond, records_left
 from streams_sql.spark.messages import (
@@ -131,6 +131,8 @@ class QueryHost:
         else:
             self._runs[query_id] = run
             self._tell(Started(query_id))
+        if query_id not in self._runs:
+            run.bounds.remove()
 
     def stop(self, query_id: str) -> None:
         """End a query, after its batch if that does not take long: one that is given up is done again at the next start, and writes
@@ -221,13 +223,12 @@ class QueryHost:
 
     def _end(self, query_id: str) -> None:
         run = self._runs.pop(query_id, None)
-        if run is not None:
-            run.bounds.remove()
         if run is None or run.query is None or run.hearing is None or run.session is None:
             return
         run.is_over = True
         run.query.stop()
         run.hearing.end()
+        run.bounds.remove()
         numbered = int(run.session.conf.get("spark.sql.shuffle.partitions") or 1)
         for marks in run.marks:
             self._end_transactions(marks, numbered if marks.source is None else run.topics[marks.source][1])
@@ -279,9 +280,7 @@ class QueryHost:
             return "It does not follow a query that has been stopped."
         topics = self._states(command)
         to_reach = former_reached(run.session, command, topics)
-        is_uneven = command.guarantee is Guarantee.EXACTLY_ONCE and not to_reach.is_even
-        name = self._name(former.query_id)
-        if is_uneven or is_written_beyond(name, to_reach, topics, self._topics.group_offsets(f"{name}/")):
+        if command.guarantee is Guarantee.EXACTLY_ONCE and self._is_written_beyond(former.query_id, to_reach, topics):
             return f"Query {former.query_id} was ended in the middle of a batch, some of whose rows would be written by both."
         run.bounds.raise_to(to_reach.offsets)
         own, deadline_s = Folder(run.session, command.checkpoint), time.monotonic() + SETTLE_S
@@ -295,6 +294,11 @@ class QueryHost:
             return "It was stopped in the middle of a batch."
         left = records_left(found, to_reach)
         return f"It is {left} records behind {former.query_id} after {SETTLE_S:.0f} s." if left else None
+
+    def _is_written_beyond(self, query_id: str, read: Reached, topics: Mapping[str, TopicState]) -> bool:
+        name = self._name(query_id)
+        marks = self._topics.group_offsets(f"{name}/")
+        return not read.is_even or is_written_beyond(name, read, topics, marks)
 
     def _states(self, command: StartQuery) -> dict[str, TopicState]:
         """The topics that a query reads. TopicMissing."""

@@ -46,6 +46,7 @@ class Reading:
     has_headers: bool = False
     records_max: int = BATCH_RECORDS_MAX
     bounds: str | None = None
+    must_be_bounded: bool = False
 
 
 class TopicSource(DataSource):
@@ -107,10 +108,14 @@ class TopicReader(DataSourceStreamReader):
                 raise RecordsGoneError(
                     f"Topic {self.reading.topic}, partition {partition} was read up to offset {offset} and ends at {ends.get(partition)}"
                 )
-        bounds = None if self.reading.bounds is None else bounds_of(self.reading.bounds, self.reading.topic)
+        bounds = self._bounds()
         self._latest = ends = ends if bounds is None else bounded(begun, ends, bounds)
         records_max = limit.max_rows if isinstance(limit, ReadMaxRows) else None
         return self._told(limited(begun, ends, records_max))
+
+    def _bounds(self) -> Mapping[int, int] | None:
+        path, topic = self.reading.bounds, self.reading.topic
+        return None if path is None else bounds_of(path, topic, must_be=self.reading.must_be_bounded)
 
     def reportLatestOffset(self) -> Offsets | None:  # noqa: N802
         return self._told(self._latest) if self._latest else None

@@ -37,14 +37,15 @@ def test_ends_are_those_of_the_bounds(bounds: Mapping[int, int], expected: Mappi
 
 def test_bounds_rise_until_they_are_closed(tmp_path: Path) -> None:
     bounds, path = Bounds(tmp_path / "bounds"), str(tmp_path / "bounds")
-    assert bounds_of(path, "t") is None
+    assert bounds_of(path, "t", must_be=False) is None
+    assert bounds_of(path, "t", must_be=True) == {}
     bounds.raise_to({"t": {0: 5, 1: 7}})
     bounds.raise_to({"t": {0: 9, 1: 2}})
-    assert bounds_of(path, "t") == {0: 9, 1: 7}
-    assert bounds_of(path, "other") is None
+    assert bounds_of(path, "t", must_be=True) == {0: 9, 1: 7}
+    assert bounds_of(path, "other", must_be=True) is None
     bounds.close(["t", "other"])
     bounds.raise_to({"t": {0: 10}})
-    assert (bounds_of(path, "t"), bounds_of(path, "other")) == ({}, {})
+    assert [bounds_of(path, topic, must_be=False) for topic in ("t", "other")] == [{}, {}]
     bounds.remove()
     assert not list(tmp_path.iterdir())
 
