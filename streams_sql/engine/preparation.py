@@ -57,7 +57,7 @@ class Preparation:
         if query is None:
             return command
         if query.rebuilds is not None:
-            command = replace(command, query_id=query.id, rebuilds=query.rebuilds)
+            command = replace(command, query_id=query.id, rebuilds=query.rebuilds, is_of_stream=query.is_follower)
             return self.scheduling.rebuilding(command, catalogue.queries[query.rebuilds])
         return await self.scheduling.scheduled(command, query, catalogue.queries.get(query.id))
 

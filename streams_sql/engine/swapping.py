@@ -60,7 +60,9 @@ class Swapping:
                 self.queries.hold((query.id, query.rebuilds))
                 await self.end_stopped(STOP_DEADLINE_S)
                 await self._bring_over(query, shadow)
-            await self.commands.append(Command(query.statement, query_id=query.id, is_swap=True))
+            await self.commands.append(
+                Command(query.statement, query_id=query.id, is_swap=True, is_of_stream=query.is_follower)
+            )
             if shadow is not None:
                 await self.topics.delete(shadow)
         except (KafkaException, SqlProblem, StoreFailure, Superseded) as error:

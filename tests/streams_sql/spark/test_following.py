@@ -16,7 +16,7 @@ from streams_sql.spark.messages import Former, Guarantee, Progress, QueryFailed,
 from streams_sql.spark.positions import TopicState
 from streams_sql.spark.topic_states import GroupOffset
 from tests.streams_sql.engine.catalogues import Statements
-from tests.streams_sql.spark.query_plans import T0
+from tests.streams_sql.spark.query_plans import MINUTE, T0
 from tests.streams_sql.spark.query_runs import DEADLINE_S, TRIGGER, QueryRun
 from tests.waiting import wait_for
 
@@ -225,3 +225,21 @@ def test_a_query_that_fails_can_be_replaced_and_what_it_has_not_written_is(run: 
 def test_marks_tell_what_was_written_of_a_batch_that_is_not_done(mark: GroupOffset, expected: bool) -> None:
     read = Reached({"t": {1: 7}}, id="c", batch=4, is_begun=True, is_even=True)
     assert is_written_beyond("q", read, {"t": TopicState("id", {1: (0, 9)})}, [mark]) is expected
+
+
+def test_rows_of_streams_that_the_former_query_has_read_find_partners(run: QueryRun) -> None:
+    two = Two(run)
+    joined = "SELECT S.K AS K, A, C FROM S JOIN R WITHIN {} HOURS GRACE PERIOD 1 DAY ON S.K = R.K"
+    two.start("OLD", joined.format(1))
+    two.write(2)
+    run.write(two.r, [("k", {"c": 1}, T0), ("k", {"c": 2}, T0 + 180 * MINUTE)])
+    assert two.numbers(2) == [0, 1]
+    two.wait_until_read("OLD", 4)
+    two.start("NEW", joined.format(10), follows=joined.format(1))
+    two.wait_until_read("NEW", 4)
+    two.stop("OLD")
+    assert two.settle() is None
+    two.start("NEW", joined.format(10))
+    run.write(two.r, [("k", {"c": 3}, T0 + 180 * MINUTE)])
+    found = [(each.value["A"], each.value["C"]) for each in run.read(two.sink, 4)]
+    assert sorted(found) == [(0, 1), (0, 3), (1, 1), (1, 3)]
