@@ -35,11 +35,12 @@ class Bounds:
                 known.update({partition: max(at, known.get(partition, 0)) for partition, at in offsets.items()})
             self._write(self._offsets)
 
-    def close(self, topics: Iterable[str]) -> None:
-        """Let no more records of these topics be read, for good: a batch that begins from now on has none."""
+    def close(self, topics: Iterable[str], last: Mapping[str, Offsets] | None = None) -> None:
+        """Let no more records of these topics be read, for good: a batch that begins from now on has none. With `last`, those before these
+        positions may still be."""
         with self._lock:
             self._is_closed = True
-            self._write({topic: {} for topic in topics})
+            self._write({**{topic: {} for topic in topics}, **(last or {})})
 
     def remove(self) -> None:
         with self._lock:

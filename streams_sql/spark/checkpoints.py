@@ -21,6 +21,7 @@ from streams_sql.spark.positions import (
     initial_text,
     places_of,
     read_by_all,
+    read_by_any,
     resolved,
 )
 
@@ -43,15 +44,19 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How far the batches of a query that are done have read its topics. `batch` is the number of the last of them, -1 where there is
-    none, and `id` that of the checkpoint. `is_begun` tells that another batch was begun and is not done, `is_even` that places where the
-    same topic is read are equally far."""
+    """How far the batches of a query that are done have read its topics; `furthest` is the same by places that are ahead of others which
+    read the same topic. `batch` is the number of the last of them, -1 where there is none, and `id` that of the checkpoint. `is_begun`
+    tells that another batch was begun and is not done."""
 
     offsets: dict[str, Offsets]
+    furthest: dict[str, Offsets]
     id: str
     batch: int
     is_begun: bool
-    is_even: bool
+
+    @property
+    def is_even(self) -> bool:
+        return all(offsets == self.furthest[topic] for topic, offsets in self.offsets.items())
 
 
 class Folder:
@@ -140,10 +145,8 @@ def reached(folder: Folder, topics: Mapping[str, TopicState]) -> Reached:
         if entry is None:
             raise FileNotFoundError(f"A checkpoint has no offsets of its last batch, {done}")
         places += places_of(fitted(entry, None, topics, remade).done)
-    found = read_by_all(places)
-    is_even = all(found[topic] == offsets for place in places for topic, offsets in place.items())
     is_begun = folder.read(f"{_OFFSETS}/{done + 1}") is not None
-    return Reached(found, identity.get("id", ""), done, is_begun, is_even)
+    return Reached(read_by_all(places), read_by_any(places), identity.get("id", ""), done, is_begun)
 
 
 def _first_texts(folder: Folder) -> list[str]:

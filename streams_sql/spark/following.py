@@ -20,7 +20,11 @@ def former_reached(session: SparkSession, command: StartQuery, topics: Mapping[s
     found = reached(Folder(session, former.checkpoint), topics)
     shared = {topic: state for topic, state in topics.items() if topic in former.topics}
     begun = {topic: resolved(command.starting_offsets, topic, state) for topic, state in shared.items()}
-    return replace(found, offsets={topic: found.offsets.get(topic, first) for topic, first in begun.items()})
+    return replace(
+        found,
+        offsets={topic: found.offsets.get(topic, first) for topic, first in begun.items()},
+        furthest={topic: found.furthest.get(topic, first) for topic, first in begun.items()},
+    )
 
 
 def records_left(read: Reached, wanted: Reached) -> int:

@@ -91,8 +91,18 @@ def places_of(entry: str) -> list[dict[str, Offsets]]:
     return [_offsets(line) for line in entry.split("\n")[_SOURCES_BEGIN:]]
 
 
+def read_by_any(places: Iterable[Mapping[str, Mapping[int, int]]]) -> dict[str, Offsets]:
+    """How far topics were read: where several places read one, by the place that is ahead."""
+    found: dict[str, Offsets] = {}
+    for place in places:
+        for topic, offsets in place.items():
+            known = found.setdefault(topic, {})
+            known.update({partition: max(at, known.get(partition, at)) for partition, at in offsets.items()})
+    return found
+
+
 def read_by_all(places: Iterable[Mapping[str, Mapping[int, int]]]) -> dict[str, Offsets]:
-    """How far topics were read: where several places read one, by the place that is behind."""
+    """The same by the place that is behind."""
     found: dict[str, Offsets] = {}
     for place in places:
         for topic, offsets in place.items():

@@ -137,7 +137,12 @@ class QueryHost:
     def stop(self, query_id: str) -> None:
         """End a query, after its batch if that does not take long: one that is given up is done again at the next start, and writes
         again what it has written."""
-        self._await_batch(query_id, self._batch_deadline_s())
+        deadline_s = self._batch_deadline_s()
+        self._await_batch(query_id, deadline_s)
+        if any(
+            run.command.follows is not None and run.command.follows.query_id == query_id for run in self._runs.values()
+        ):
+            self._even_out(query_id, deadline_s)
         self._end(query_id)
         self._tell(Stopped(query_id))
 
@@ -220,6 +225,22 @@ class QueryHost:
         batches = run.batches
         while time.monotonic() < deadline_s and not run.is_between_batches(batches):
             time.sleep(BATCH_LOOK_S)
+
+    def _even_out(self, query_id: str, deadline_s: float) -> None:
+        """Let places of a query that read the same topic come equally far: each asks by itself where that ends. Who follows the query goes
+        on from one position."""
+        run = self._runs.get(query_id)
+        if run is None or run.session is None or run.command.trigger.is_real_time:
+            return
+        try:
+            folder, topics = Folder(run.session, run.command.checkpoint), self._topics.states(run.topics)
+            while time.monotonic() < deadline_s and not run.is_over and not (found := reached(folder, topics)).is_even:
+                run.bounds.close(run.topics, found.furthest)
+                time.sleep(SETTLE_LOOK_S)
+        except (KafkaException, Py4JError, OSError):
+            # Whether it has succeeded is asked of the checkpoint before somebody goes on.
+            return
+        self._await_batch(query_id, deadline_s)
 
     def _end(self, query_id: str) -> None:
         run = self._runs.pop(query_id, None)

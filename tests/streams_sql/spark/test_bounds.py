@@ -11,7 +11,7 @@ from pyspark.sql.streaming.datasource import ReadMaxRows
 from streams_sql.spark import topic_source
 from streams_sql.spark.bounds import Bounds, bounded, bounds_of
 from streams_sql.spark.messages import KafkaAccess
-from streams_sql.spark.positions import places_of, read_by_all
+from streams_sql.spark.positions import places_of, read_by_all, read_by_any
 from streams_sql.spark.shards import PackedHead
 from streams_sql.spark.stages import RowsTail, Stage
 from streams_sql.spark.topic_source import Reading, TopicSource
@@ -50,9 +50,10 @@ def test_bounds_rise_until_they_are_closed(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_topic_that_is_read_in_several_places_was_read_as_far_as_by_the_last_of_them() -> None:
+def test_a_topic_that_is_read_in_several_places_was_read_as_far_by_all_and_so_far_by_any() -> None:
     entry = 'v1\n{}\n{"t":{"0":5,"1":8}}\n{"t":{"0":7}}\n{"u":{"0":1}}\n-'
     assert read_by_all(places_of(entry)) == {"t": {0: 5}, "u": {0: 1}}
+    assert read_by_any(places_of(entry)) == {"t": {0: 7, 1: 8}, "u": {0: 1}}
 
 
 def test_batches_end_at_the_bounds_and_there_is_none_once_these_are_closed(
@@ -73,5 +74,7 @@ def test_batches_end_at_the_bounds_and_there_is_none_once_these_are_closed(
     assert planned(4) == 7
     bounds.close([topic])
     assert planned(7) == 7
+    bounds.close([topic], {topic: {0: 8}})
+    assert planned(7) == 8
     bounds.remove()
     assert planned(7) == 10

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from streams_sql.plan.nodes import PersistentPlan, reads_of
-from streams_sql.spark.checkpoints import Reached
+from streams_sql.spark.checkpoints import Folder, Reached
 from streams_sql.spark.following import is_written_beyond
 from streams_sql.spark.messages import Former, Guarantee, Progress, QueryFailed, Settled, Started, StartQuery
-from streams_sql.spark.positions import TopicState
+from streams_sql.spark.positions import TopicState, initial_text, places_of
 from streams_sql.spark.topic_states import GroupOffset
 from tests.streams_sql.engine.catalogues import Statements
 from tests.streams_sql.spark.query_plans import MINUTE, T0
@@ -37,20 +38,20 @@ class Two:
         self.s, self.r, self.t = (run.topic(name) for name in "srt")
         self.written = 0
 
-    def start(self, name: str, select: str, follows: str | None = None, **fields: Any) -> None:
-        """With `follows`, what the query reads that NEW is built in the place of."""
-        former = None
+    def start(self, name: str, select: str, follows: str | None = None, former: str = "OLD", **fields: Any) -> None:
+        """With `follows`, what the `former` query reads in whose place this one is built."""
+        followed = None
         if follows is not None:
             topics = frozenset(read.source.topic for read in reads_of(self._plan(follows).node))
-            former = Former(self._id("OLD"), self._checkpoint("OLD"), topics)
+            followed = Former(self._id(former), self.checkpoint(former), topics)
         command = StartQuery(
             self._id(name),
             self._plan(select),
-            self._checkpoint(name),
+            self.checkpoint(name),
             "earliest",
             TRIGGER,
             self._guarantee,
-            follows=former,
+            follows=followed,
             **fields,
         )
         self._run.host.start(command)
@@ -117,7 +118,7 @@ class Two:
     def _id(self, name: str) -> str:
         return f"{self._run.query_id}-{name}"
 
-    def _checkpoint(self, name: str) -> str:
+    def checkpoint(self, name: str) -> str:
         return str(self._run.folder / name)
 
 
@@ -206,6 +207,30 @@ def test_a_query_that_fails_can_be_replaced_and_what_it_has_not_written_is(run: 
     assert two.numbers(3) == [0, 1, NEW + 2]
 
 
+def test_places_that_read_the_same_topic_are_equally_far_when_another_query_goes_on(
+    run: QueryRun, spark: SparkSession
+) -> None:
+    """Each of them asks by itself where the topic ends: so one may have got further in the last batch."""
+    two = Two(run)
+    twice = "SELECT K, A, B AS D FROM S UNION ALL SELECT K, A + 100 AS A, B AS D FROM S"
+    two.start("OLD", twice)
+    two.write(2)
+    two.wait_until_read("OLD", 4)
+    two.stop("OLD")
+    folder = Folder(spark, two.checkpoint("OLD"))
+    last = f"offsets/{max(int(name) for name in folder.names('offsets'))}"
+    before, _, ahead = (folder.read(last) or "").rpartition("\n")
+    behind = ahead.replace("2}}", "1}}")
+    folder.write(last, f"{before}\n{behind}")
+    # Nothing but the stop lets it read on.
+    Folder(spark, two.checkpoint("GHOST")).write("sources/0/0", initial_text({two.s: {0: 1}}))
+    two.start("OLD", twice, follows=twice, former="GHOST")
+    two.start("NEW", twice, follows=twice)
+    two.stop("OLD")
+    assert places_of(folder.read(f"offsets/{int(last[8:]) + 1}") or "") == [{two.s: {0: 2}}, {two.s: {0: 2}}]
+    assert two.settle() is None
+
+
 @pytest.mark.parametrize(
     ("mark", "expected"),
     [
@@ -223,7 +248,7 @@ def test_a_query_that_fails_can_be_replaced_and_what_it_has_not_written_is(run: 
     ids=str,
 )
 def test_marks_tell_what_was_written_of_a_batch_that_is_not_done(mark: GroupOffset, expected: bool) -> None:
-    read = Reached({"t": {1: 7}}, id="c", batch=4, is_begun=True, is_even=True)
+    read = Reached({"t": {1: 7}}, {"t": {1: 7}}, id="c", batch=4, is_begun=True)
     assert is_written_beyond("q", read, {"t": TopicState("id", {1: (0, 9)})}, [mark]) is expected
 
 
