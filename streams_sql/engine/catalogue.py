@@ -36,6 +36,11 @@ class PersistentQuery:
         return self.slots > 0
 
     @property
+    def is_follower(self) -> bool:
+        """Whether it is built in the place of the query of a stream: it writes nothing until it is in that place."""
+        return self.rebuilds is not None and not self.plan.sink.is_table
+
+    @property
     def writes(self) -> str:
         return self.plan.sink.name
 

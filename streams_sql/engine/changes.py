@@ -225,7 +225,9 @@ def _change_query(statement: ChangeQuery, catalogue: Catalogue) -> Outcome:
     if statement.query_id is None:
         chosen = list(catalogue.queries.values())
     elif (found := catalogue.queries.get(statement.query_id)) is not None:
-        chosen = [found]
+        # Who follows a query of which nothing is left cannot know what that has written.
+        followers = [query for query in catalogue.queries.values() if query.is_follower and query.rebuilds == found.id]
+        chosen = [found, *(followers if action is QueryAction.TERMINATE else ())]
     else:
         raise SqlProblem(f"Unknown queryId: {statement.query_id}. SHOW QUERIES lists those that run.")
     for query in chosen:

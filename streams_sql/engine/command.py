@@ -8,10 +8,12 @@ from typing import Any, Final
 
 import orjson
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the form of a record. Records of a later one are for a later server, and are refused."""
+_TABLE_VERSION: Final = 2
+"""Of records that tell of the query of a table that is built in the place of another one: servers that know of no others read them, too."""
 _PLAIN_VERSION: Final = 1
-"""Of records that say nothing of a query that is built in the place of another one: servers before that read them, too."""
+"""Of records that tell of none: so do servers before that."""
 LOWERING: Final = 7
 """Of how plans become jobs of Spark. It grows with each change after which a checkpoint would not mean the same any more."""
 
@@ -30,8 +32,8 @@ class Command:
     holds all the time, in real-time mode; `why_batches` tells why it does not run so although the server would have it.
 
     A query that cannot go on with what a former one knows is built beside that, under an id of its own: `rebuilds` is that of the former
-    one. A second command with the same statement puts it into its place (`is_swap`). `spare_id` is such an id as long as nobody knows
-    whether it is needed, and is never written.
+    one. A second command with the same statement puts it into its place (`is_swap`). `is_of_stream` tells that it follows the former one,
+    as queries of streams do. `spare_id` is such an id as long as nobody knows whether it is needed, and is never written.
     """
 
     statement: str
@@ -44,11 +46,12 @@ class Command:
     why_batches: str | None = None
     rebuilds: str | None = None
     is_swap: bool = False
+    is_of_stream: bool = False
     spare_id: str | None = None
 
     def encode(self) -> bytes:
         members = {
-            "version": VERSION if self.is_swap or self.rebuilds is not None else _PLAIN_VERSION,
+            "version": self._version,
             "statement": self.statement,
             "properties": dict(self.properties),
             "schema": dict(self.schema),
@@ -59,8 +62,15 @@ class Command:
             "whyBatches": self.why_batches,
             "rebuilds": self.rebuilds,
             "isSwap": self.is_swap or None,
+            "isOfStream": self.is_of_stream or None,
         }
         return orjson.dumps({name: member for name, member in members.items() if member not in (None, {})})
+
+    @property
+    def _version(self) -> int:
+        if self.is_of_stream:
+            return VERSION
+        return _TABLE_VERSION if self.is_swap or self.rebuilds is not None else _PLAIN_VERSION
 
     @classmethod
     def decode(cls, raw: bytes) -> Command:
@@ -85,6 +95,7 @@ class Command:
             members.get("whyBatches"),
             members.get("rebuilds"),
             bool(members.get("isSwap")),
+            bool(members.get("isOfStream")),
         )
 
 

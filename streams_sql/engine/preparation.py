@@ -57,7 +57,7 @@ class Preparation:
         if query is None:
             return command
         if query.rebuilds is not None:
-            command = replace(command, query_id=query.id, rebuilds=query.rebuilds)
+            command = replace(command, query_id=query.id, rebuilds=query.rebuilds, is_of_stream=query.is_follower)
             return self.scheduling.rebuilding(command, catalogue.queries[query.rebuilds])
         return await self.scheduling.scheduled(command, query, catalogue.queries.get(query.id))
 
@@ -65,8 +65,9 @@ class Preparation:
         """Topic and schemas of a source that is about to be made in place of a `former` one, if there is one. SqlProblem."""
         made = outcome.made
         started = outcome.started
-        if started is not None and started.plan.shadow is not None:
-            await self.topics.provide_shadow(started.plan.sink, started.plan.shadow)
+        if started is not None and started.rebuilds is not None:
+            if started.plan.shadow is not None:
+                await self.topics.provide_shadow(started.plan.sink, started.plan.shadow)
             await asyncio.to_thread(register_schemas, started.plan.sink, self.registry)
         if made is None or not isinstance(statement, CreateSource | CreateAsSelect):
             return

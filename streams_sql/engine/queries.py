@@ -26,6 +26,7 @@ from streams_sql.spark.messages import (
     Progress,
     QueryFailed,
     Ready,
+    Settled,
     SlotsChanged,
     Started,
     StartQuery,
@@ -55,6 +56,8 @@ class SparkDriver(Protocol):
         """NoSlots if Spark has no room for it."""
 
     def stop_query(self, query_id: str) -> None: ...
+
+    def settle_query(self, query_id: str) -> None: ...
 
     def forget_query(self, query_id: str, folder: str) -> None: ...
 
@@ -99,25 +102,38 @@ class Queries:
         self._unavailable: str | None = None
         self._is_ready = False
         self._held: frozenset[str] = frozenset()
+        self._unsettled: dict[str, str | None] = {}
         self.on_caught_up: Callable[[str], None] = _nobody_waits
 
     # --- what should run ---
 
     def reconcile(self, queries: Iterable[PersistentQuery], *, are_resumed: bool = False) -> None:
         """Run these queries, as they are now, and no others. With `are_resumed`, those that begin here have run before."""
-        wanted = {query.id: query for query in queries if not query.is_paused}
+        known = {query.id: query for query in queries}
+        wanted = {query.id: query for query in known.values() if not query.is_paused}
         for query_id, run in list(self._runs.items()):
             if wanted.get(query_id) != run.query:
                 self.stop(query_id)
         for query_id, query in wanted.items():
             if query_id not in self._runs and query_id not in self._held:
-                self._start(query, is_resumed=are_resumed)
+                self._start(query, known.get(query.rebuilds or ""), is_resumed=are_resumed)
 
     def hold(self, query_ids: Iterable[str]) -> None:
         """Stop these queries, and let no one start them, until others are held."""
         self._held = frozenset(query_ids)
         for query_id in self._held:
             self.stop(query_id)
+
+    def settle(self, query_id: str) -> None:
+        """Stop a query that follows one that is held when it is as far as that, and hold it, too."""
+        self._held |= {query_id}
+        self._unsettled[query_id] = "It does not run, or the Spark process has ended meanwhile."
+        if self._ended(query_id):
+            self._driver.settle_query(query_id)
+
+    def unsettled(self, query_id: str) -> str | None:
+        """Why a query that has been settled cannot go on in the place of the one that it follows; None if it can."""
+        return self._unsettled.pop(query_id)
 
     def stop(self, query_id: str) -> None:
         if self._ended(query_id):
@@ -135,11 +151,11 @@ class Queries:
             run.restart.cancel()
         return run is not None
 
-    def _start(self, query: PersistentQuery, *, is_resumed: bool) -> None:
+    def _start(self, query: PersistentQuery, former: PersistentQuery | None, *, is_resumed: bool) -> None:
         run = self._runs[query.id] = _Run(query, None, why_batches=query.why_batches)
         try:
             self._functions.check(query.plan)
-            run.command = replace(self._settings.start_command(query), is_resumed=is_resumed)
+            run.command = replace(self._settings.start_command(query, former), is_resumed=is_resumed)
         except SqlProblem as problem:
             self._set_error(run, f"{problem.message} The query cannot run: terminate it.")
             _logger.error("query %s cannot run: %s", query.id, problem.message)
@@ -171,6 +187,8 @@ class Queries:
             case Unavailable(reason):
                 self._unavailable = reason
                 self._is_ready = False
+            case Settled(query_id, problem):
+                self._unsettled[query_id] = problem
             case Explained(query_id, text):
                 waiting = self._explanations.pop(query_id, None)
                 if waiting is not None and not waiting.done():

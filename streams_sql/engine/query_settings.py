@@ -10,10 +10,12 @@ from typing import Final
 from streams_sql.engine.catalogue import PersistentQuery
 from streams_sql.engine.command import LOWERING
 from streams_sql.language.problem import SqlProblem
+from streams_sql.plan.nodes import reads_of
 from streams_sql.spark.messages import (
     BATCH_RECORDS_MAX,
     REAL_TIME_INTERVAL_MS,
     STATE_ROWS_MAX,
+    Former,
     Guarantee,
     StartQuery,
     Trigger,
@@ -46,13 +48,13 @@ class QuerySettings:
     trigger_interval_ms: int = 200
     properties: Mapping[str, str] = field(default_factory=dict)
 
-    def start_command(self, query: PersistentQuery) -> StartQuery:
-        """SqlProblem where a property has a value that cannot be."""
+    def start_command(self, query: PersistentQuery, former: PersistentQuery | None = None) -> StartQuery:
+        """`former` is the query in whose place it is built. SqlProblem where a property has a value that cannot be."""
         found = self.overridden(query.properties)
         return StartQuery(
             query_id=query.id,
             plan=query.plan,
-            checkpoint=f"{self.checkpoints(query.id)}/{LOWERING}",
+            checkpoint=self._checkpoint(query.id),
             starting_offsets=query.positions or starting_offsets(found),
             trigger=self.real_time_trigger(found) if query.is_real_time else self.trigger(found),
             guarantee=guarantee(found),
@@ -62,7 +64,14 @@ class QuerySettings:
             is_rebuilt=query.lowering != LOWERING,
             batch_records_max=number_above_0(found, BATCH_RECORDS, BATCH_RECORDS_MAX, "records"),
             state_rows_max=number_above_0(found, STATE_ROWS, STATE_ROWS_MAX, "rows"),
+            follows=self._followed(former) if query.is_follower else None,
         )
+
+    def _followed(self, former: PersistentQuery | None) -> Former:
+        if former is None:
+            raise SqlProblem("The query in whose place it is built is gone, and nobody knows what that has written.")
+        topics = frozenset(read.source.topic for read in reads_of(former.plan.node))
+        return Former(former.id, self._checkpoint(former.id), topics)
 
     def overridden(self, properties: Mapping[str, str]) -> Mapping[str, str]:
         """The server's own values, and before them those that a session has set."""
@@ -82,6 +91,9 @@ class QuerySettings:
     def real_time_trigger(self, properties: Mapping[str, str]) -> Trigger:
         """Records do not wait for the interval: it is the time between two checkpoints, which Spark does not let be short."""
         return Trigger(max(self.trigger(properties).interval_ms, REAL_TIME_INTERVAL_MS), is_real_time=True)
+
+    def _checkpoint(self, query_id: str) -> str:
+        return f"{self.checkpoints(query_id)}/{LOWERING}"
 
     def checkpoints(self, query_id: str) -> str:
         """The folder of all checkpoints of a query. Its id may hold what means something in a path."""

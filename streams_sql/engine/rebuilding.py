@@ -1,4 +1,7 @@
-"""CREATE OR REPLACE of a table whose query cannot go on with what it knows: the new one is built beside it, and takes its place later."""
+"""CREATE OR REPLACE of what a query fills that cannot go on with what it knows: the new one is built beside it, and takes its place later.
+
+That of a table writes to a topic of its own meanwhile. That of a stream writes nothing: it follows the former one, up to where that has
+read, and what comes behind that is its own to write."""
 
 from __future__ import annotations
 
@@ -25,13 +28,13 @@ def shadow_topic(prefix: str, query_id: str) -> str:
 
 
 def as_rebuilding(command: Command, plan: PersistentPlan, former: PersistentQuery | None) -> Command:
-    """The command under the id of a query of its own, if the former one's state is of no use to it. SqlProblem where it must be."""
+    """The command under the id of a query of its own, if the former one's state is of no use to it. SqlProblem where there is no such id."""
     if former is None or command.rebuilds is not None:
         return command
     reason = obstacle(former.plan, plan)
     if reason is None:
         return command
-    if command.spare_id is None or not plan.sink.is_table:
+    if command.spare_id is None:
         raise not_replaced(plan, reason)
     return replace(command, query_id=command.spare_id, rebuilds=former.id)
 
@@ -39,12 +42,13 @@ def as_rebuilding(command: Command, plan: PersistentPlan, former: PersistentQuer
 def rebuilding(
     query: PersistentQuery, shadow: str, ended: tuple[PersistentQuery, ...], catalogue: Catalogue
 ) -> Outcome:
-    """A query begins beside the one whose place it is to take; the table is as it was. `ended` were to do the same."""
+    """A query begins beside the one whose place it is to take; the source is as it was. `ended` were to do the same."""
     sink = query.plan.sink
-    query = replace(query, plan=replace(query.plan, shadow=shadow))
+    if sink.is_table:
+        query = replace(query, plan=replace(query.plan, shadow=shadow))
     catalogue.add_query(query)
     message = f"Created query with ID {query.id}. It is built from its topics, and takes the place of {query.rebuilds} when it has caught up."
-    return Outcome(("table", sink.name), "create", message, started=query, ended=ended)
+    return Outcome((sink.kind.value.lower(), sink.name), "create", message, started=query, ended=ended)
 
 
 def swapped(query_id: str, catalogue: Catalogue) -> Outcome:
@@ -56,10 +60,13 @@ def swapped(query_id: str, catalogue: Catalogue) -> Outcome:
     sink = query.plan.sink
     check_replacement(found, sink)
     former = catalogue.queries.get(query.rebuilds)
+    if former is None and query.is_follower:
+        raise SqlProblem(f"Query {query.rebuilds}, which {query_id} follows, is gone.")
     if former is not None:
         catalogue.end_query(former.id)
     query = replace(query, plan=replace(query.plan, shadow=None), rebuilds=None)
     catalogue.put(sink)
     catalogue.add_query(query)
     message = f"Query {query.id} has taken its place."
-    return Outcome(("table", sink.name), "create", message, started=query, ended=() if former is None else (former,))
+    ended = () if former is None else (former,)
+    return Outcome((sink.kind.value.lower(), sink.name), "create", message, started=query, ended=ended)

@@ -86,7 +86,7 @@ def obstacle(former: PersistentPlan, plan: PersistentPlan) -> str | None:
 
 
 def not_replaced(plan: PersistentPlan, reason: str) -> SqlProblem:
-    """Of a stream: the rows that it has cannot be taken back, so that others must not be written behind them."""
+    """Where no other query can be built beside it."""
     return SqlProblem(
         f"Cannot replace the query of {plan.sink.kind.value.lower()} {plan.sink.name}: {reason} {_INSTEAD}"
     )

@@ -83,11 +83,12 @@ class Scheduling:
             return replace(command, why_batches=str(problem))
         return replace(command, slots=wanted)
 
-    @staticmethod
-    def rebuilding(command: Command, former: PersistentQuery) -> Command:
+    def rebuilding(self, command: Command, former: PersistentQuery) -> Command:
         """The command of a query that is built in the place of a former one: it begins where that has begun, and in topics that it alone
-        reads at the beginning."""
-        return replace(command, positions=former.positions or positions_text({}))
+        reads at the beginning. It runs in batches, whose ends are known."""
+        is_asked = wants_real_time(self.settings.overridden(command.properties))
+        why_batches = "it was built in the place of another query" if is_asked else None
+        return replace(command, positions=former.positions or positions_text({}), why_batches=why_batches)
 
     async def _obstacle(self, query: PersistentQuery, found: Mapping[str, str]) -> str | None:
         """Why a query cannot run in real-time mode; None if it can."""

@@ -1,8 +1,10 @@
-"""A query that was built in the place of another one takes it: both are stopped, its rows are brought over into the table's topic, and a
-command makes it the table's query.
+"""A query that was built in the place of another one takes it: both are stopped, and a command makes it the query of the table or stream.
 
-Whatever ends this in the middle, it can be done again: until the command is written the former query is the table's, and goes on; what of
-the rows was brought over is compared anew.
+In between, the rows of a table are brought over into its topic. The query of a stream is stopped first, and the one that follows it when it
+is exactly as far: what one has read is written, and the other writes what is behind that.
+
+Whatever ends this in the middle, it can be done again: until the command is written the former query is the source's, and goes on; what of
+a table's rows was brought over is compared anew.
 """
 
 from __future__ import annotations
@@ -48,16 +50,21 @@ class Swapping:
     async def swap(self, query_id: str) -> bool:
         """False where it could not be done, which is told of the query."""
         query = self.catalogue.queries.get(query_id)
-        if query is None or query.rebuilds is None or query.plan.shadow is None or query.is_paused:
+        if query is None or query.rebuilds is None or query.is_paused:
             return True
-        self.queries.hold((query.id, query.rebuilds))
-        problem: str | None = None
+        shadow, problem = query.plan.shadow, None
         try:
-            await self.end_stopped(STOP_DEADLINE_S)
-            await self._bring_over(query, query.plan.shadow)
-            command = Command(query.statement, query_id=query.id, is_swap=True)
-            await self.commands.append(command)
-            await self.topics.delete(query.plan.shadow)
+            if shadow is None:
+                await self._settle(query, query.rebuilds)
+            else:
+                self.queries.hold((query.id, query.rebuilds))
+                await self.end_stopped(STOP_DEADLINE_S)
+                await self._bring_over(query, shadow)
+            await self.commands.append(
+                Command(query.statement, query_id=query.id, is_swap=True, is_of_stream=query.is_follower)
+            )
+            if shadow is not None:
+                await self.topics.delete(shadow)
         except (KafkaException, SqlProblem, StoreFailure, Superseded) as error:
             problem = f"It could not take the place of {query.rebuilds}: {error}"
         finally:
@@ -66,6 +73,17 @@ class Swapping:
         if problem is not None:
             self.queries.note(query.id, problem)
         return problem is None
+
+    async def _settle(self, query: PersistentQuery, former: str) -> None:
+        """SqlProblem where the query is not as far as the former one."""
+        self.queries.hold((former,))
+        await self.end_stopped(STOP_DEADLINE_S)
+        self.queries.settle(query.id)
+        await self.end_stopped(STOP_DEADLINE_S)
+        reason = self.queries.unsettled(query.id)
+        if reason is not None:
+            raise SqlProblem(reason)
+        _logger.info("query %s takes the place of %s", query.id, former)
 
     async def _bring_over(self, query: PersistentQuery, shadow: str) -> None:
         name, topic = f"{self.prefix}swap_{query.id}", query.plan.sink.topic

@@ -19,6 +19,9 @@ from streams_sql.spark.positions import (
     initial_entry,
     initial_offsets,
     initial_text,
+    places_of,
+    read_by_all,
+    read_by_any,
     resolved,
 )
 
@@ -37,6 +40,23 @@ class Opened:
     id: str
     is_new: bool
     notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How far the batches of a query that are done have read its topics; `furthest` is the same by places that are ahead of others which
+    read the same topic. `batch` is the number of the last of them, -1 where there is none, and `id` that of the checkpoint. `is_begun`
+    tells that another batch was begun and is not done."""
+
+    offsets: dict[str, Offsets]
+    furthest: dict[str, Offsets]
+    id: str
+    batch: int
+    is_begun: bool
+
+    @property
+    def is_even(self) -> bool:
+        return all(offsets == self.furthest[topic] for topic, offsets in self.offsets.items())
 
 
 class Folder:
@@ -113,6 +133,28 @@ def first_offsets(
     return found
 
 
+def reached(folder: Folder, topics: Mapping[str, TopicState]) -> Reached:
+    """What a checkpoint says, as the next start would find it. Topics that it knows nothing of are not in it."""
+    identity: Mapping[str, Any] = json.loads(folder.read(_IDENTITY) or "{}")
+    known: Mapping[str, str] = identity.get("topics", {})
+    remade = {topic for topic, state in topics.items() if known.get(topic, state.id) != state.id}
+    done = max(_batches(folder, _COMMITS), default=-1)
+    entries = [folder.read(f"{_OFFSETS}/{done}")] if done >= 0 else list(map(initial_entry, _first_texts(folder)))
+    places: list[dict[str, Offsets]] = []
+    for entry in entries:
+        if entry is None:
+            raise FileNotFoundError(f"A checkpoint has no offsets of its last batch, {done}")
+        places += places_of(fitted(entry, None, topics, remade).done)
+    is_begun = folder.read(f"{_OFFSETS}/{done + 1}") is not None
+    return Reached(read_by_all(places), read_by_any(places), identity.get("id", ""), done, is_begun)
+
+
+def _first_texts(folder: Folder) -> list[str]:
+    """What is noted of where each topic is begun."""
+    found = [folder.read(f"{_SOURCES}/{name}/0") for name in folder.names(_SOURCES) if name.isdecimal()]
+    return [text for text in found if text is not None]
+
+
 def _fit(folder: Folder, opened: Opened, done: int, topics: Mapping[str, TopicState], remade: set[str]) -> None:
     entry = folder.read(f"{_OFFSETS}/{done}")
     if entry is None:
@@ -130,8 +172,8 @@ def _fit(folder: Folder, opened: Opened, done: int, topics: Mapping[str, TopicSt
 
 def _fit_first(folder: Folder, opened: Opened, topics: Mapping[str, TopicState], remade: set[str]) -> None:
     """No batch is done yet: where the first one cannot be read any more, the query begins anew."""
-    sources = [folder.read(f"{_SOURCES}/{name}/0") for name in folder.names(_SOURCES) if name.isdecimal()]
-    entries = [fitted(initial_entry(text), None, topics, remade) for text in sources if text is not None]
+    sources = _first_texts(folder)
+    entries = [fitted(initial_entry(text), None, topics, remade) for text in sources]
     opened.notes = [note for entry in entries for note in entry.notes]
     if opened.notes:
         folder.delete()

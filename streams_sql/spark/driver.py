@@ -32,6 +32,7 @@ from streams_sql.spark.messages import (
     Lease,
     Open,
     Ready,
+    SettleQuery,
     StartQuery,
     Stop,
     StopQuery,
@@ -119,6 +120,8 @@ def _serve(host: QueryHost, commands: queue.SimpleQueue[Command | Look]) -> None
                 host.start(command)
             case StopQuery(query_id):
                 host.stop(query_id)
+            case SettleQuery(query_id):
+                host.settle(query_id)
             case ForgetQuery(query_id, folder):
                 host.forget(query_id, folder)
             case ExplainQuery(query_id):

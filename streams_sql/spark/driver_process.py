@@ -24,6 +24,8 @@ from streams_sql.spark.messages import (
     Open,
     QueryFailed,
     Ready,
+    Settled,
+    SettleQuery,
     SlotsChanged,
     StartQuery,
     Stop,
@@ -110,6 +112,15 @@ class Driver:
             self._send(StopQuery(query_id))
         else:
             self._on_event(Stopped(query_id))
+
+    def settle_query(self, query_id: str) -> None:
+        """Stop a query that follows another one, which has been stopped, when it is as far as that. `Settled` is told, unless the
+        process ends before it can be, or the query does not run."""
+        self._slots.give_back(query_id)
+        if self._queries.pop(query_id, None) is not None and self.ready is not None:
+            self._ending.add(query_id)
+            self._is_quiet.clear()
+            self._send(SettleQuery(query_id))
 
     async def end_stopped(self, deadline_s: float) -> None:
         """Return when every query that was told to stop has done so. If one does not in time, the whole process ends."""
@@ -234,7 +245,7 @@ class Driver:
                 self._queries.pop(query_id, None)
                 self._slots.give_back(query_id)
                 self._note_end({query_id})
-            case Stopped(query_id):
+            case Stopped(query_id) | Settled(query_id):
                 self._note_end({query_id})
             case SlotsChanged(query_id, slots):
                 self._recount(query_id, slots)

@@ -72,11 +72,21 @@ class Open:
 
 
 @dataclass(frozen=True, slots=True)
+class Former:
+    """The query of a stream in whose place another one is built, its checkpoint, and the topics that it reads."""
+
+    query_id: str
+    checkpoint: str
+    topics: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class StartQuery:
     """`starting_offsets` is earliest, latest, or positions in topics (see `positions`); it matters only for a new checkpoint.
     `options` are settings of Spark's SQL for this query alone; `slots` are those of Spark's tasks that it holds all the time.
     `schema_ids` are those of writers that have been met beside the registry's own for the topic. `is_rebuilt` tells that an earlier
-    version of the server has written results of this query, from another checkpoint; `is_resumed`, that it has run before."""
+    version of the server has written results of this query, from another checkpoint; `is_resumed`, that it has run before. A query
+    that `follows` another one writes nothing, and reads no further than that one has done."""
 
     query_id: str
     plan: PersistentPlan
@@ -92,10 +102,18 @@ class StartQuery:
     batch_records_max: int = BATCH_RECORDS_MAX
     state_rows_max: int = STATE_ROWS_MAX
     is_resumed: bool = False
+    follows: Former | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StopQuery:
+    query_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SettleQuery:
+    """Stop a query that follows another one, which has been stopped: when it is as far as that, so that it can go on in its place."""
+
     query_id: str
 
 
@@ -125,7 +143,7 @@ class Stop:
     """Stop all queries between batches, then end."""
 
 
-Command: TypeAlias = Open | StartQuery | StopQuery | ForgetQuery | ExplainQuery | Lease | Stop
+Command: TypeAlias = Open | StartQuery | StopQuery | SettleQuery | ForgetQuery | ExplainQuery | Lease | Stop
 
 # -- events ---------------------------------------------------------------------------------------
 
@@ -231,6 +249,14 @@ class Stopped:
 
 
 @dataclass(frozen=True, slots=True)
+class Settled:
+    """A query that follows another one has been stopped. `problem` tells why it cannot go on in its place, None if it can."""
+
+    query_id: str
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Explained:
     """Spark's plan of a query; None if it does not run here."""
 
@@ -246,7 +272,7 @@ class Unavailable:
 
 
 Event: TypeAlias = (
-    Ready | Started | Idle | Progress | QueryFailed | Noted | SlotsChanged | Stopped | Explained | Unavailable
+    Ready | Started | Idle | Progress | QueryFailed | Noted | SlotsChanged | Stopped | Settled | Explained | Unavailable
 )
 
 

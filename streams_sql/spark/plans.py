@@ -61,7 +61,8 @@ _PROBLEMS: Final = f"sum(CASE WHEN {PROBLEM}.kind {{}} '{ProblemKind.PROCESSING}
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a plan is lowered with. `topics` are those that it reads, as they are now, and `first` are the offsets at which it begins;
-    `marks` are for what is written exactly once: for each place where something is read if a query has no state, else for all of it."""
+    `marks` are for what is written exactly once: for each place where something is read if a query has no state, else for all of it.
+    `bounds` is the file that says how far may be read."""
 
     session: SparkSession
     kafka: KafkaAccess
@@ -69,6 +70,7 @@ class Surroundings:
     topics: Mapping[str, TopicState] = field(default_factory=dict)
     first: Mapping[str, Offsets] = field(default_factory=dict)
     marks: tuple[Marks, ...] = ()
+    bounds: str | None = None
 
     def layouts(self, source: Source) -> tuple[Layout, Layout]:
         """Those of the keys and of the values of a source."""
@@ -95,7 +97,7 @@ class Surroundings:
         }
         return self.session.readStream.format("kafka").options(**options).load()
 
-    def staged(self, read: Read, stage: Stage, records_max: int) -> DataFrame:
+    def staged(self, read: Read, stage: Stage, records_max: int, *, must_be_bounded: bool) -> DataFrame:
         """What a stage makes of the records of a topic, which it reads itself."""
         topic = read.source.topic
         reading = Reading(
@@ -104,6 +106,8 @@ class Surroundings:
             self.kafka,
             has_headers=bool(read.source.schema.headers),
             records_max=min(records_max, TRANSACTION_RECORDS_MAX) if self.marks else records_max,
+            bounds=self.bounds,
+            must_be_bounded=must_be_bounded,
         )
         self.session.dataSource.register(TopicSource)
         stream = self.session.readStream.format(FORMAT).schema(stage.tail.schema)
@@ -195,7 +199,12 @@ class PlanLowering:
     ) -> DataFrame:
         head = RecordsHead(read, *self._surroundings.layouts(read.source))
         stage = Stage(head, operators, tail, self._start.fails_on_bad_record)
-        return self._surroundings.staged(read, stage, min(self._start.batch_records_max, records_max))
+        return self._surroundings.staged(
+            read,
+            stage,
+            min(self._start.batch_records_max, records_max),
+            must_be_bounded=self._start.follows is not None,
+        )
 
     def _stateful(self, node: Node) -> DataFrame:
         match node:
@@ -218,6 +227,7 @@ class PlanLowering:
             marks=marks[place] if marks else None,
             source=None if read is None else read.source.topic,
             topic=plan.target,
+            is_silent=self._start.follows is not None,
         )
 
 

@@ -86,6 +86,33 @@ def initial_offsets(text: str) -> dict[str, Offsets]:
     return _offsets(text.partition("\n")[2])
 
 
+def places_of(entry: str) -> list[dict[str, Offsets]]:
+    """How far an entry of the offset log has got, place by place."""
+    return [_offsets(line) for line in entry.split("\n")[_SOURCES_BEGIN:]]
+
+
+def read_by_any(places: Iterable[Mapping[str, Mapping[int, int]]]) -> dict[str, Offsets]:
+    """How far topics were read: where several places read one, by the place that is ahead."""
+    found: dict[str, Offsets] = {}
+    for place in places:
+        for topic, offsets in place.items():
+            known = found.setdefault(topic, {})
+            known.update({partition: max(at, known.get(partition, at)) for partition, at in offsets.items()})
+    return found
+
+
+def read_by_all(places: Iterable[Mapping[str, Mapping[int, int]]]) -> dict[str, Offsets]:
+    """The same by the place that is behind."""
+    found: dict[str, Offsets] = {}
+    for place in places:
+        for topic, offsets in place.items():
+            known = found.get(topic, offsets)
+            found[topic] = {
+                partition: min(at, known[partition]) for partition, at in offsets.items() if partition in known
+            }
+    return found
+
+
 def fitted(done: str, begun: str | None, topics: Mapping[str, TopicState], remade: Iterable[str]) -> Fitted:
     """The entries with positions that can be read. `remade` are topics that were deleted and made again since: nothing of them has
     been read. Spark's own rule would be to fail for ever, or to say nothing."""

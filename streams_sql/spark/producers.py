@@ -50,6 +50,28 @@ class TaskProducer(Protocol):
         """The task has failed: what it has not written yet is forgotten."""
 
 
+class NoProducer:
+    """For rows that another query has written."""
+
+    def unwritten(self, rows: list[Row]) -> list[Row]:
+        return []
+
+    def produce(
+        self,
+        topic: str,
+        keys: Sequence[bytes | None],
+        values: Sequence[bytes | None],
+        timestamps: Sequence[int],
+    ) -> Sequence[int]:
+        return ()
+
+    def finish(self) -> None:
+        pass
+
+    def abandon(self) -> None:
+        pass
+
+
 class PlainProducer:
     """At least once: a task that is run again writes again."""
 

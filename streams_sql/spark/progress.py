@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from streams_sql.spark.messages import BadRecord, Progress
 from streams_sql.spark.plans import OBSERVED_WRITES
+from streams_sql.spark.positions import Offsets, read_by_all
 from streams_sql.spark.stages import EXAMPLES_MAX
 
 MS_PER_S: Final = 1_000
@@ -33,6 +34,15 @@ def progress_of(query_id: str, text: str, first: Mapping[str, Mapping[int, int]]
         bad_records=sum(metrics.get("bad") or 0 for metrics in observed.values()),
         failed=sum(metrics.get("failed") or 0 for metrics in observed.values()),
         examples=tuple(BadRecord(**example) for example in examples[:EXAMPLES_MAX]),
+    )
+
+
+def read_to(text: str) -> dict[str, Offsets]:
+    """How far a batch has read each topic. From the same JSON."""
+    ends = [source.get("endOffset") or {} for source in json.loads(text).get("sources") or ()]
+    return read_by_all(
+        {topic: {int(partition): at for partition, at in offsets.items()} for topic, offsets in end.items()}
+        for end in ends
     )
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import math
+import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from confluent_kafka import KafkaException
@@ -18,8 +20,10 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.plan.hosting import Hosting, hosting_of
 from streams_sql.plan.nodes import reads_of
-from streams_sql.spark.checkpoints import Folder, Opened, first_offsets, open_checkpoint
+from streams_sql.spark.bounds import Bounds
+from streams_sql.spark.checkpoints import Folder, Opened, Reached, first_offsets, open_checkpoint, reached
 from streams_sql.spark.failures import failure
+from streams_sql.spark.following import former_reached, is_written_beyond, records_left
 from streams_sql.spark.messages import (
     Event,
     Explained,
@@ -29,6 +33,7 @@ from streams_sql.spark.messages import (
     KafkaAccess,
     Noted,
     QueryFailed,
+    Settled,
     SlotsChanged,
     Started,
     StartQuery,
@@ -37,7 +42,7 @@ from streams_sql.spark.messages import (
 from streams_sql.spark.native_plans import Lowering, NotNative, native_plan
 from streams_sql.spark.plans import PlanLowering, Surroundings, native_frame
 from streams_sql.spark.positions import Offsets, TopicState
-from streams_sql.spark.progress import progress_of
+from streams_sql.spark.progress import progress_of, read_to
 from streams_sql.spark.query_listener import Hearing
 from streams_sql.spark.session import NATIVE_SETTINGS, SHARD_SETTINGS
 from streams_sql.spark.topic_states import TopicMissing, TopicStates, missing_text
@@ -46,6 +51,9 @@ from streams_sql.spark.transactions import Marks, end_transaction
 BATCH_WAIT_S: Final = 8.0
 """How long a query that is to stop may take for its batch. In real-time mode batches last 5 s."""
 BATCH_LOOK_S: Final = 0.005
+SETTLE_S: Final = 30.0
+"""How long a query that has caught up with another one may take for the rest of what that has read."""
+SETTLE_LOOK_S: Final = 0.05
 ENDING_S: Final = 3.0
 """How long Spark may take to end queries. When the time at which nothing may run any more is as near, no batch is waited for."""
 
@@ -53,9 +61,10 @@ ENDING_S: Final = 3.0
 @dataclass(slots=True)
 class _Run:
     """A query from a start to its end. `topics` are the ids and numbers of partitions of those that it reads, `first` the offsets at which
-    it has begun to."""
+    it has begun to; `bounds` say how far it may."""
 
     command: StartQuery
+    bounds: Bounds
     topics: dict[str, tuple[str, int]] = field(default_factory=dict)
     first: dict[str, Offsets] = field(default_factory=dict)
     marks: tuple[Marks, ...] = ()
@@ -66,9 +75,11 @@ class _Run:
     is_over: bool = False
 
     def is_between_batches(self, batches: int) -> bool:
-        """Whether it does nothing now, or has just done with the batch after so many others."""
+        """Whether it does nothing now; or, as nothing can keep a query in real-time mode from its next batch, has just done with the one
+        after so many others."""
         assert self.query is not None
-        return self.is_over or self.batches > batches or not self.query.status["isTriggerActive"]
+        is_just_done = self.command.trigger.is_real_time and self.batches > batches
+        return self.is_over or is_just_done or not self.query.status["isTriggerActive"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +110,15 @@ class QueryHost:
         self._prefix = prefix
         self._ends_s = ends_s
         self._topics = TopicStates(kafka)
+        # Spark removes it with the session.
+        self._folder = Path(session.sparkContext._temp_dir)
         self._runs: dict[str, _Run] = {}
 
     def start(self, command: StartQuery) -> None:
         """Run a query, in place of one of the same id if that still runs."""
         query_id = command.query_id
         self._end(query_id)
-        run = _Run(command)
+        run = _Run(command, Bounds(self._folder / f"bounds-{secrets.token_hex(8)}"))
         try:
             self._begin(run)
         except TopicMissing as missing:
@@ -118,13 +131,31 @@ class QueryHost:
         else:
             self._runs[query_id] = run
             self._tell(Started(query_id))
+        if query_id not in self._runs:
+            run.bounds.remove()
 
     def stop(self, query_id: str) -> None:
         """End a query, after its batch if that does not take long: one that is given up is done again at the next start, and writes
         again what it has written."""
-        self._await_batch(query_id, self._batch_deadline_s())
+        deadline_s = self._batch_deadline_s()
+        self._await_batch(query_id, deadline_s)
+        if any(
+            run.command.follows is not None and run.command.follows.query_id == query_id for run in self._runs.values()
+        ):
+            self._even_out(query_id, deadline_s)
         self._end(query_id)
         self._tell(Stopped(query_id))
+
+    def settle(self, query_id: str) -> None:
+        """End a query that follows another one, which was stopped, when it is as far as that. If it is, it can go on without it: each
+        record was read by one of them before, and is read by the other one from then on."""
+        run = self._runs.get(query_id)
+        try:
+            problem = "It does not run." if run is None or run.is_over else self._settled(run)
+        except (KafkaException, Py4JError, TopicMissing, OSError) as error:
+            problem = str(error)
+        self._end(query_id)
+        self._tell(Settled(query_id, problem))
 
     def forget(self, query_id: str, folder: str) -> None:
         """End a query for good: its checkpoints, and the groups of its tasks, go with it."""
@@ -136,6 +167,8 @@ class QueryHost:
 
     def stop_all(self) -> None:
         deadline_s = self._batch_deadline_s()
+        for run in self._runs.values():
+            run.bounds.close(run.topics)
         for query_id in list(self._runs):
             self._await_batch(query_id, deadline_s)
             self._end(query_id)
@@ -183,14 +216,31 @@ class QueryHost:
         return min(time.monotonic() + BATCH_WAIT_S, self._ends_s() - ENDING_S)
 
     def _await_batch(self, query_id: str, deadline_s: float) -> None:
-        """Return when the query has come to the end of a batch, or the deadline to its own. Spark has no way to ask for it: the moment
-        must be met before the next batch has read anything."""
+        """Return when the query has come to the end of a batch, or the deadline to its own. Spark has no way to ask for it: so those who
+        plan its batches find nothing to read from now on."""
         run = self._runs.get(query_id)
         if run is None or run.query is None:
             return
+        run.bounds.close(run.topics)
         batches = run.batches
         while time.monotonic() < deadline_s and not run.is_between_batches(batches):
             time.sleep(BATCH_LOOK_S)
+
+    def _even_out(self, query_id: str, deadline_s: float) -> None:
+        """Let places of a query that read the same topic come equally far: each asks by itself where that ends. Who follows the query goes
+        on from one position."""
+        run = self._runs.get(query_id)
+        if run is None or run.session is None or run.command.trigger.is_real_time:
+            return
+        try:
+            folder, topics = Folder(run.session, run.command.checkpoint), self._topics.states(run.topics)
+            while time.monotonic() < deadline_s and not run.is_over and not (found := reached(folder, topics)).is_even:
+                run.bounds.close(run.topics, found.furthest)
+                time.sleep(SETTLE_LOOK_S)
+        except (KafkaException, Py4JError, OSError):
+            # Whether it has succeeded is asked of the checkpoint before somebody goes on.
+            return
+        self._await_batch(query_id, deadline_s)
 
     def _end(self, query_id: str) -> None:
         run = self._runs.pop(query_id, None)
@@ -199,6 +249,7 @@ class QueryHost:
         run.is_over = True
         run.query.stop()
         run.hearing.end()
+        run.bounds.remove()
         numbered = int(run.session.conf.get("spark.sql.shuffle.partitions") or 1)
         for marks in run.marks:
             self._end_transactions(marks, numbered if marks.source is None else run.topics[marks.source][1])
@@ -222,12 +273,53 @@ class QueryHost:
         if not command.trigger.is_real_time:
             tables = {each.source.topic for each in reads_of(command.plan.node) if each.source.is_table}
             run.first = first_offsets(Folder(session, command.checkpoint), topics, command.starting_offsets, tables)
-        surroundings = Surroundings(session, self._kafka, self._registry, topics, run.first, run.marks)
+        if command.follows is not None:
+            run.bounds.raise_to(former_reached(session, command, topics).offsets)
+        surroundings = Surroundings(
+            session, self._kafka, self._registry, topics, run.first, run.marks, str(run.bounds.path)
+        )
         writer = (
             self._real_time(command, surroundings) if command.trigger.is_real_time else _batches(command, surroundings)
         )
-        run.hearing = Hearing(session, _Listener(run, self._tell))
+        run.hearing = Hearing(session, _Listener(run, self._tell, self._lead))
         run.query = writer.queryName(command.query_id).option("checkpointLocation", command.checkpoint).start()
+
+    def _lead(self, query_id: str, text: str) -> None:
+        """A query has done a batch: those that follow it may read as much. Called by Spark's threads."""
+        for run in list(self._runs.values()):
+            former = run.command.follows
+            if former is not None and former.query_id == query_id:
+                read = read_to(text)
+                run.bounds.raise_to({topic: read[topic] for topic in run.topics if topic in read})
+
+    def _settled(self, run: _Run) -> str | None:
+        """Why a query cannot go on in the place of the one that it follows, None if it can."""
+        command, former = run.command, run.command.follows
+        leading = None if former is None else self._runs.get(former.query_id)
+        # One that has failed is still known.
+        if former is None or run.session is None or (leading is not None and not leading.is_over):
+            return "It does not follow a query that has been stopped."
+        topics = self._states(command)
+        to_reach = former_reached(run.session, command, topics)
+        if command.guarantee is Guarantee.EXACTLY_ONCE and self._is_written_beyond(former.query_id, to_reach, topics):
+            return f"Query {former.query_id} was ended in the middle of a batch, some of whose rows would be written by both."
+        run.bounds.raise_to(to_reach.offsets)
+        own, deadline_s = Folder(run.session, command.checkpoint), time.monotonic() + SETTLE_S
+        deadline_s = min(deadline_s, self._ends_s() - ENDING_S)
+        while time.monotonic() < deadline_s and not run.is_over and records_left(reached(own, topics), to_reach):
+            time.sleep(SETTLE_LOOK_S)
+        self._await_batch(command.query_id, self._batch_deadline_s())
+        self._end(command.query_id)
+        found = reached(own, topics)
+        if found.is_begun:
+            return "It was stopped in the middle of a batch."
+        left = records_left(found, to_reach)
+        return f"It is {left} records behind {former.query_id} after {SETTLE_S:.0f} s." if left else None
+
+    def _is_written_beyond(self, query_id: str, read: Reached, topics: Mapping[str, TopicState]) -> bool:
+        name = self._name(query_id)
+        marks = self._topics.group_offsets(f"{name}/")
+        return not read.is_even or is_written_beyond(name, read, topics, marks)
 
     def _states(self, command: StartQuery) -> dict[str, TopicState]:
         """The topics that a query reads. TopicMissing."""
@@ -248,7 +340,7 @@ class QueryHost:
                     + _rewritten(command),
                 )
             )
-        elif command.is_resumed and opened.is_new and not opened.notes:
+        elif command.is_resumed and opened.is_new and not opened.notes and command.follows is None:
             self._tell(
                 Noted(
                     command.query_id,
@@ -259,7 +351,7 @@ class QueryHost:
 
     def _marks(self, command: StartQuery, opened: Opened, topics: Mapping[str, TopicState]) -> tuple[Marks, ...]:
         """Those of places but the first have their number in their names: several may read the same topic."""
-        if command.guarantee is Guarantee.AT_LEAST_ONCE:
+        if command.guarantee is Guarantee.AT_LEAST_ONCE or command.follows is not None:
             return ()
         name, sink = self._name(command.query_id), command.plan.target
         if hosting_of(command.plan.node) is not Hosting.STATELESS:
@@ -303,11 +395,12 @@ def _batches(command: StartQuery, surroundings: Surroundings) -> DataStreamWrite
 
 
 class _Listener:
-    """Of one run: each has a session of its own."""
+    """Of one run: each has a session of its own. `lead` is told of each batch that is done, by the id of the query."""
 
-    def __init__(self, run: _Run, tell: Callable[[Event], None]) -> None:
+    def __init__(self, run: _Run, tell: Callable[[Event], None], lead: Callable[[str, str], None]) -> None:
         self._run = run
         self._tell = tell
+        self._lead = lead
 
     def idled(self) -> None:
         if not self._run.is_over:
@@ -316,6 +409,7 @@ class _Listener:
     def progressed(self, text: str) -> None:
         self._run.batches += 1
         if not self._run.is_over:
+            self._lead(self._run.command.query_id, text)
             self._tell(progress_of(self._run.command.query_id, text, self._run.first))
 
     def failed(self, cause: str) -> None:

@@ -23,7 +23,7 @@ from streams_sql.sources import Column, Source
 from streams_sql.spark.arrow_values import arrow_type, from_arrow, to_arrow
 from streams_sql.spark.codecs import column_decoder_of, decoder_of, encoder_of
 from streams_sql.spark.messages import KafkaAccess
-from streams_sql.spark.producers import TaskProducer, shared_producer
+from streams_sql.spark.producers import NoProducer, TaskProducer, shared_producer
 from streams_sql.spark.transactions import Marks, TransactionalProducer
 from streams_sql.spark.type_names import spark_type
 from streams_sql.sql_types import quoted
@@ -219,6 +219,8 @@ class TopicTail:
     source: str | None = None
     topic: str | None = None
     """Where rows go instead of the sink's own topic."""
+    is_silent: bool = False
+    """Nothing is written: another query does."""
 
     schema: ClassVar[str] = REPORT_SCHEMA
 
@@ -263,6 +265,8 @@ class TopicTail:
         return {"written": written, "bad": bad, "failed": failed, "examples": told}
 
     def _producer(self) -> TaskProducer:
+        if self.is_silent:
+            return NoProducer()
         if self.marks is None:
             return shared_producer(self.kafka)
         context = TaskContext.get()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 
+from streams_sql.spark.bounds import bounded, bounds_of
 from streams_sql.spark.messages import BATCH_RECORDS_MAX, KafkaAccess
 from streams_sql.spark.ranges import Range, RecordsGoneError, limited
 from streams_sql.spark.topic_ends import TopicEnds
@@ -36,13 +37,16 @@ Offsets: TypeAlias = dict[str, dict[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a source is told: the topic, where a query without a checkpoint begins, and how many records a batch may have."""
+    """What a source is told: the topic, where a query without a checkpoint begins, and how many records a batch may have. `bounds` is the
+    file that says how far may be read (see `bounds`)."""
 
     topic: str
     first: Mapping[int, int]
     kafka: KafkaAccess
     has_headers: bool = False
     records_max: int = BATCH_RECORDS_MAX
+    bounds: str | None = None
+    must_be_bounded: bool = False
 
 
 class TopicSource(DataSource):
@@ -98,14 +102,20 @@ class TopicReader(DataSourceStreamReader):
         if self._ends is None:
             self._ends = TopicEnds(self.reading.kafka, self.reading.topic)
         begun = {int(partition): offset for partition, offset in start[self.reading.topic].items()}
-        self._latest = ends = self._ends.ends()
+        ends = self._ends.ends()
         for partition, offset in begun.items():
             if ends.get(partition, 0) < offset:
                 raise RecordsGoneError(
                     f"Topic {self.reading.topic}, partition {partition} was read up to offset {offset} and ends at {ends.get(partition)}"
                 )
+        bounds = self._bounds()
+        self._latest = ends = ends if bounds is None else bounded(begun, ends, bounds)
         records_max = limit.max_rows if isinstance(limit, ReadMaxRows) else None
         return self._told(limited(begun, ends, records_max))
+
+    def _bounds(self) -> Mapping[int, int] | None:
+        path, topic = self.reading.bounds, self.reading.topic
+        return None if path is None else bounds_of(path, topic, must_be=self.reading.must_be_bounded)
 
     def reportLatestOffset(self) -> Offsets | None:  # noqa: N802
         return self._told(self._latest) if self._latest else None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from confluent_kafka import KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from streams_sql.spark.messages import KafkaAccess
@@ -20,6 +20,15 @@ _LATEST: Final[OffsetSpec] = OffsetSpec.latest()  # type: ignore[no-untyped-call
 
 class TopicMissing(Exception):
     """A topic of a query that is not there; the message says what to do."""
+
+
+class GroupOffset(NamedTuple):
+    """What a group has committed for a partition."""
+
+    group: str
+    topic: str
+    partition: int
+    offset: int
 
 
 class TopicStates:
@@ -65,10 +74,24 @@ class TopicStates:
         asked = self._admin.list_offsets(dict.fromkeys(places, spec), request_timeout=ANSWER_DEADLINE_S)
         return {(place.topic, place.partition): answer.result().offset for place, answer in asked.items()}
 
+    def group_offsets(self, prefix: str) -> list[GroupOffset]:
+        """What groups whose names begin so have committed."""
+        found: list[GroupOffset] = []
+        for group in self._groups(prefix):
+            asked: Any = self._admin.list_consumer_group_offsets(
+                [ConsumerGroupTopicPartitions(group)], request_timeout=ANSWER_DEADLINE_S
+            )
+            places = asked[group].result().topic_partitions
+            found += [GroupOffset(group, place.topic, place.partition, place.offset) for place in places]
+        return found
+
+    def _groups(self, prefix: str) -> list[str]:
+        listed = self._admin.list_consumer_groups(request_timeout=ANSWER_DEADLINE_S).result()
+        return [group.group_id for group in listed.valid if group.group_id.startswith(prefix)]
+
     def forget_groups(self, prefix: str) -> None:
         """Delete the groups whose names begin so: those of the tasks of a query that is gone."""
-        listed = self._admin.list_consumer_groups(request_timeout=ANSWER_DEADLINE_S).result()
-        names = [group.group_id for group in listed.valid if group.group_id.startswith(prefix)]
+        names = self._groups(prefix)
         if not names:
             return
         for answer in self._admin.delete_consumer_groups(names, request_timeout=ANSWER_DEADLINE_S).values():

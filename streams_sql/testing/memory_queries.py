@@ -38,9 +38,17 @@ class Written(NamedTuple):
 
 class MemoryQuery:
     """`begin` and `position` are places in the history of the topics: where it has begun to read streams, and what it takes next. Tables are
-    read from their beginnings: they are what all their records have made of them."""
+    read from their beginnings: they are what all their records have made of them. So are topics that a `former` query, in whose place this
+    one is, has not read."""
 
-    def __init__(self, query: PersistentQuery, begin: int, registry_of: RegistryOf, hearers: Hearers) -> None:
+    def __init__(
+        self,
+        query: PersistentQuery,
+        begin: int,
+        registry_of: RegistryOf,
+        hearers: Hearers,
+        former: MemoryQuery | None = None,
+    ) -> None:
         plan = query.plan
         sink = plan.sink
         registry = registry_of(sink)
@@ -50,7 +58,10 @@ class MemoryQuery:
         self.position = 0
         self._pipeline = Pipeline(plan.node, hearers.on_error)
         self._reads = self._pipeline.reads
-        self._tables = {read.source.topic for read in self._reads if read.source.is_table}
+        self.topics = {read.source.topic for read in self._reads}
+        self.whole = {read.source.topic for read in self._reads if read.source.is_table}
+        if former is not None:
+            self.whole |= former.whole | self.topics - former.topics
         self._readers = [record_reader(read, registry_of(read.source), hearers.on_problem) for read in self._reads]
         self._on_problem = hearers.on_problem
         self._encoding = RowEncoding(
@@ -65,7 +76,7 @@ class MemoryQuery:
         """What comes of the next record."""
         place, record = self.position, topics.history[self.position]
         self.position += 1
-        is_early = place < self.begin and record.topic not in self._tables
+        is_early = place < self.begin and record.topic not in self.whole
         return [] if is_early or not topics.is_there(record) else self._written(record)
 
     def catch_up(self, topics: MemoryTopics, end: int) -> list[Written]:
@@ -101,17 +112,21 @@ class MemoryQueries:
             begin = len(self._topics.history) if is_from_now else 0
             self._queries[query.id] = self._made(query, begin)
             return
-        made = self._made(query, former.begin)
+        made = self._made(query, former.begin, former)
         made.catch_up(self._topics, former.position)
         self._queries[query.id] = made
 
     def rebuild(self, query: PersistentQuery) -> None:
-        """A table whose query cannot go on with what it knows: rows that are others than before, or no more, are written."""
+        """A query that cannot go on with what the former one knows. Of a table, rows that are others than before, or no more, are written;
+        of a stream, those that come of records behind what the former one has read."""
         former = self._queries.pop(query.rebuilds or "")
-        made = self._made(query, former.begin)
+        made = self._made(query, former.begin, former)
         written = made.catch_up(self._topics, former.position)
         self._queries[query.id] = made
-        topic = query.plan.sink.topic
+        if query.plan.sink.is_table:
+            self._bring_over(written, query.plan.sink.topic)
+
+    def _bring_over(self, written: list[Written], topic: str) -> None:
         left = self._topics.table(topic)
         for key, record in _table(written).items():
             known = left.pop(key, None)
@@ -138,8 +153,8 @@ class MemoryQueries:
             for record in query.take(self._topics):
                 self._topics.append(query.sink.topic, *record)
 
-    def _made(self, query: PersistentQuery, begin: int) -> MemoryQuery:
-        return MemoryQuery(query, begin, self._registry_of, self._hearers)
+    def _made(self, query: PersistentQuery, begin: int, former: MemoryQuery | None = None) -> MemoryQuery:
+        return MemoryQuery(query, begin, self._registry_of, self._hearers, former)
 
 
 def _table(records: Iterable[Written]) -> dict[bytes, Written]:

@@ -18,6 +18,7 @@ class ToldDriver:
     stopped: list[str] = field(default_factory=list)
     forgotten: list[tuple[str, str]] = field(default_factory=list)
     full: set[str] = field(default_factory=set)
+    settled: list[str] = field(default_factory=list)
 
     def start_query(self, command: StartQuery) -> None:
         if command.query_id in self.full:
@@ -26,6 +27,9 @@ class ToldDriver:
 
     def stop_query(self, query_id: str) -> None:
         self.stopped.append(query_id)
+
+    def settle_query(self, query_id: str) -> None:
+        self.settled.append(query_id)
 
     def forget_query(self, query_id: str, folder: str) -> None:
         self.forgotten.append((query_id, folder))

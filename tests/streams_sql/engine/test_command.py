@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import orjson
 import pytest
 
@@ -33,7 +35,7 @@ def test_what_is_not_there_is_not_written() -> None:
     [
         (b"{", "it is no JSON"),
         (b"[]", "it has version None"),
-        (b'{"version":3,"statement":"x"}', "it has version 3, and this server reads versions up to 2"),
+        (b'{"version":4,"statement":"x"}', "it has version 4, and this server reads versions up to 3"),
         (b'{"version":1}', "its statement is None"),
         (b'{"version":1,"statement":"x","properties":{"a":1}}', "its properties are"),
     ],
@@ -46,7 +48,8 @@ def test_what_this_server_cannot_read_is_told(raw: bytes, reason: str) -> None:
 def test_only_what_former_servers_would_misread_has_a_later_version() -> None:
     rebuilt = Command("CREATE TABLE X;", query_id="B", rebuilds="A")
     swap = Command("CREATE TABLE X;", query_id="B", is_swap=True)
-    for command in (rebuilt, swap):
-        assert orjson.loads(command.encode())["version"] == VERSION
+    of_stream = replace(rebuilt, is_of_stream=True)
+    for command, version in ((rebuilt, 2), (swap, 2), (of_stream, VERSION)):
+        assert orjson.loads(command.encode())["version"] == version
         assert Command.decode(command.encode()) == command
     assert Command.decode(Command("X;", spare_id="A").encode()) == Command("X;")

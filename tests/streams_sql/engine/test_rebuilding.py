@@ -1,4 +1,4 @@
-"""A table's query that cannot go on with what it knows is built anew beside the former one, and takes its place."""
+"""A query that cannot go on with what it knows is built anew beside the former one, and takes its place."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from streams_sql.engine.outcome import Outcome
 from streams_sql.engine.queries import Queries
 from streams_sql.engine.query_settings import QuerySettings
 from streams_sql.language.problem import SqlProblem
-from streams_sql.spark.messages import Idle, Progress
+from streams_sql.spark.messages import Former, Idle, Progress
 from tests.streams_sql.engine.catalogues import SOURCES
 from tests.streams_sql.engine.driving import ToldDriver
 
 COUNT = "CREATE OR REPLACE TABLE N AS SELECT B, COUNT(*) AS C FROM S WHERE A > {} GROUP BY B;"
 SHADOW = "own_rebuild-NEW"
+JOIN = "CREATE OR REPLACE STREAM X AS SELECT S.K AS K, A FROM S JOIN R WITHIN {} HOURS ON S.K = R.K;"
 
 
 class Server:
@@ -130,17 +131,77 @@ def test_the_table_must_still_be_the_same_at_the_swap() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "reason"),
     [
-        ("CREATE OR REPLACE STREAM X AS SELECT K, A FROM S;", "CREATE OR REPLACE STREAM X AS SELECT K, C AS A FROM R;", "it has read s"),
+        (JOIN.format(1), JOIN.format(2).replace("A FROM", "A AS OTHER FROM"), "changed, missing or reordered"),
+        (JOIN.format(1), JOIN.format(2).replace("X AS", "X WITH (KAFKA_TOPIC='other') AS"), "the topic would change"),
         (COUNT.format(1), COUNT.format(1).replace("COUNT(*) AS C", "CAST(COUNT(*) AS STRING) AS C"), "changed, missing or reordered"),
         (COUNT.format(1), COUNT.format(1).replace("B, COUNT", "A, COUNT").replace("BY B", "BY A"), "Key columns must be identical"),
     ],
 )  # fmt: skip
-def test_streams_and_other_columns_are_refused(first: str, second: str, reason: str) -> None:
+def test_what_would_mean_something_else_is_refused(first: str, second: str, reason: str) -> None:
     server = Server()
     server.say(first)
     with pytest.raises(SqlProblem, match=reason):
         server.say(second, spare_id="NEW")
     assert list(server.catalogue.queries) == ["OLD"]
+
+
+def following() -> Server:
+    server = Server()
+    server.say(JOIN.format(1))
+    server.say(JOIN.format(2), spare_id="NEW")
+    return server
+
+
+def test_the_new_query_of_a_stream_follows_the_former_one_without_a_topic() -> None:
+    server = following()
+    old, new = server.catalogue.queries["OLD"], server.catalogue.queries["NEW"]
+    assert (old.is_follower, new.is_follower, new.rebuilds, new.plan.shadow) == (False, True, "OLD", None)
+    source = server.catalogue.source("X")
+    assert source is not None
+    assert (source.query_id, "1 HOURS" in source.statement) == ("OLD", True)
+    settings = QuerySettings("/checkpoints")
+    assert settings.start_command(new, old).follows == Former(
+        "OLD", settings.start_command(old).checkpoint, frozenset({"s", "r"})
+    )
+    with pytest.raises(SqlProblem, match="is gone"):
+        settings.start_command(new)
+    assert [query.id for query in server.swap().ended] == ["OLD"]
+    assert list(server.catalogue.queries) == ["NEW"]
+    new = server.catalogue.queries["NEW"]
+    assert settings.start_command(new).follows is None
+    source = server.catalogue.source("X")
+    assert source is not None
+    assert (source.query_id, "2 HOURS" in source.statement) == ("NEW", True)
+    assert (server.replayed().queries, server.replayed().sources) == (
+        server.catalogue.queries,
+        server.catalogue.sources,
+    )
+
+
+def test_who_follows_a_query_ends_with_it() -> None:
+    server = following()
+    assert [query.id for query in server.run(Command("TERMINATE OLD;")).ended] == ["OLD", "NEW"]
+    assert not server.catalogue.queries
+    given_up = following()
+    given_up.run(Command("TERMINATE NEW;"))
+    assert list(given_up.catalogue.queries) == ["OLD"]
+    given_up = following()
+    assert [query.id for query in given_up.say(JOIN.format(3), spare_id="NEWER").ended] == ["NEW"]
+    assert {query.id: query.rebuilds for query in given_up.catalogue.queries.values()} == {"OLD": None, "NEWER": "OLD"}
+    given_up.run(Command("PAUSE OLD;"))
+    assert [query.is_paused for query in given_up.catalogue.queries.values()] == [True, False]
+    given_up.run(Command("DROP STREAM X;"))
+    assert not given_up.catalogue.queries
+
+
+def test_other_topics_are_followed_as_far_as_both_read_them() -> None:
+    server = Server()
+    server.say("CREATE OR REPLACE STREAM X AS SELECT K, A FROM S;")
+    server.say("CREATE OR REPLACE STREAM X AS SELECT K, C AS A FROM R;", spare_id="NEW")
+    queries = server.catalogue.queries
+    follows = QuerySettings("/checkpoints").start_command(queries["NEW"], queries["OLD"]).follows
+    assert follows is not None
+    assert follows.topics == {"s"}
 
 
 def progress(lag: int) -> Progress:

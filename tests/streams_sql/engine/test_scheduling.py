@@ -55,6 +55,13 @@ class Server:
     async def _scheduled(self, query: PersistentQuery, former: PersistentQuery | None) -> Command:
         return await self._scheduling().scheduled(Command(query.statement), query, former)
 
+    def rebuilding(self, former: PersistentQuery) -> Command:
+        """The command of a query in the place of another one."""
+        return asyncio.run(self._rebuilding(former))
+
+    async def _rebuilding(self, former: PersistentQuery) -> Command:
+        return self._scheduling().rebuilding(Command(former.statement), former)
+
     def _scheduling(self) -> Scheduling:
         admin = Admin({"bootstrap.servers": self._broker.address})
         return Scheduling(admin, None, self._settings, self.slots.check)
@@ -174,3 +181,15 @@ def test_properties_that_no_query_can_have_are_refused(
 
 def _named(properties: Mapping[str, str]) -> dict[str, str]:
     return {name.replace(".", "_"): value for name, value in properties.items()}
+
+
+def test_what_is_built_in_the_place_of_another_query_begins_where_that_has_and_runs_in_batches(
+    barnabas: BarnabasBroker,
+) -> None:
+    server = Server(barnabas, REAL_TIME)
+    former = server.query(PLAIN)
+    command = server.rebuilding(replace(former, positions='{"s": {}}', slots=1))
+    assert (command.positions, command.slots) == ('{"s": {}}', None)
+    assert command.why_batches == "it was built in the place of another query"
+    assert server.rebuilding(former).positions == "{}"
+    assert Server(barnabas).rebuilding(former).why_batches is None

@@ -86,6 +86,16 @@ def failure(folder: Path, *texts: str) -> str:
             ASSERT VALUES totals (customer, n, total) VALUES ('ada', 1, 1), ('bob', 1, 30);
             ASSERT VALUES totals VALUES ('ada', 2, 2, 4), ('bob', 1, 30, 2);
             ASSERT NULL VALUES totals (customer) KEY ('ada');""",
+        # A stream that is built anew: what was written stays, and what comes is as the new query has it.
+        f"""{ORDERS}
+            CREATE TABLE names (id INT PRIMARY KEY, name STRING) WITH (kafka_topic='names', value_format='JSON', partitions=1);
+            CREATE STREAM named AS SELECT o.id AS id, customer, name FROM orders o JOIN names n ON o.id = n.id;
+            INSERT INTO names VALUES (1, 'one');
+            INSERT INTO orders VALUES (1, 'ada', 1);
+            CREATE OR REPLACE STREAM named AS
+              SELECT o.id AS id, customer, name FROM orders o LEFT JOIN (SELECT * FROM names WHERE name <> 'one') n ON o.id = n.id;
+            INSERT INTO orders VALUES (1, 'bob', 1);
+            ASSERT VALUES named (id, customer, name) VALUES (1, 'ada', 'one'), (1, 'bob', NULL);""",
         # What a source is.
         f"""{ORDERS} {TOTALS}
             ASSERT STREAM orders (id INT KEY, customer STRING, price DECIMAL(6, 2)) WITH (kafka_topic='orders', value_format='json');
