@@ -47,7 +47,7 @@ class StreamJoining:
         self._reach = _reach(node.kind, node.within)
         self._waits = node.within.grace_ms is not None
         self._grace = _grace_ms(node.within)
-        self._retention = node.within.before_ms + node.within.after_ms + self._grace
+        self._retention = retention_ms(node.within)
 
     def take(self, key: Any, state: Any, side: int, row: Row, clock: Clock, out: Out) -> Any:
         time = row[self.rowtimes[side]]
@@ -118,3 +118,8 @@ def _reach(kind: JoinKind, within: Within) -> tuple[tuple[int, int], tuple[int, 
 
 def _grace_ms(within: Within) -> int:
     return max(GRACE_DEFAULT_MS - 2 * within.before_ms, 0) if within.grace_ms is None else within.grace_ms
+
+
+def retention_ms(within: Within) -> int:
+    """How much later its side may be for a row to be found still."""
+    return within.before_ms + within.after_ms + _grace_ms(within)

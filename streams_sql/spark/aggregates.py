@@ -12,6 +12,7 @@ from pyspark.sql import functions as spark
 from streams_sql.functions.native_forms import native_text
 from streams_sql.language.statements import Window
 from streams_sql.plan.nodes import Aggregate, AggregateCall, Named, Node, Project, Shape
+from streams_sql.processors.windows import grace_ms
 from streams_sql.sources import ROWTIME, WINDOWEND, WINDOWSTART, Column
 from streams_sql.spark.combining import CombiningTail, Part, pane_ms, parts_of
 from streams_sql.spark.native import literal_text
@@ -19,7 +20,6 @@ from streams_sql.spark.stages import OFFSET, PARTITION, RowsTail, Tail
 from streams_sql.spark.type_names import spark_type
 from streams_sql.sql_types import BIGINT, BOOLEAN, DOUBLE, INTEGER, STRING, SqlType, quoted
 
-GRACE_DEFAULT_MS: Final = 86_400_000
 _EVENT_TIME: Final = "__time"
 _WINDOW: Final = "__window"
 _ORDER: Final = "__order"
@@ -47,9 +47,8 @@ def aggregated(node: Aggregate, rows: Rows) -> DataFrame:
     frame = frame.where(" AND ".join(f"{key} IS NOT NULL" for key in keys)) if keys else frame
     groups = [spark.col(key) for key in keys]
     if node.window is not None:
-        grace = node.window.grace_ms if node.window.grace_ms is not None else GRACE_DEFAULT_MS
         frame = frame.withColumn(_EVENT_TIME, spark.timestamp_millis(spark.col(ROWTIME)))
-        frame = frame.withWatermark(_EVENT_TIME, f"{grace} milliseconds")
+        frame = frame.withWatermark(_EVENT_TIME, f"{grace_ms(node.window)} milliseconds")
         groups.append(_window(node.window))
     results = [spark.expr(text).alias(call.name) for text, call in zip(texts, node.aggregates, strict=True)]
     frame = frame if parts is not None else frame.withColumn(_ORDER, spark.expr(_ORDER_TEXT))
@@ -57,6 +56,8 @@ def aggregated(node: Aggregate, rows: Rows) -> DataFrame:
     if node.window is not None:
         made = made.withColumn(WINDOWSTART, spark.expr(f"unix_millis({_WINDOW}.start)"))
         made = made.withColumn(WINDOWEND, spark.expr(f"unix_millis({_WINDOW}.end)"))
+        # Spark has windows that begin before 1970, too.
+        made = made.where(f"{WINDOWSTART} >= 0") if node.window.advance_ms is not None else made
     return made.select(*(spark.col(quoted(column.name)) for column in node.shape.columns))
 
 

@@ -9,8 +9,8 @@ from pyspark.sql import functions as spark
 
 from streams_sql.language.statements import Within
 from streams_sql.plan.nodes import Named, Node, Project, Shape, StreamJoin
+from streams_sql.processors.stream_join import retention_ms
 from streams_sql.sources import ROWTIME, Column
-from streams_sql.spark.aggregates import GRACE_DEFAULT_MS
 from streams_sql.sql_types import STRING, quoted
 from streams_sql.typed import Typed
 
@@ -35,7 +35,7 @@ def with_key(node: Node, key: Typed, name: str) -> Project:
 
 
 def _side(frame: DataFrame, side: str, within: Within) -> DataFrame:
-    grace = within.grace_ms if within.grace_ms is not None else GRACE_DEFAULT_MS
     frame = frame.where(f"{side}_key IS NOT NULL").withColumnRenamed(ROWTIME, f"{side}_rowtime")
     frame = frame.withColumn(f"{side}_time", spark.expr(f"timestamp_millis({side}_rowtime)"))
-    return frame.drop("__partition", "__offset").withWatermark(f"{side}_time", f"{grace} milliseconds")
+    # Spark passes over rows that are later than this, though their partners may be there: a grace period alone would be too short.
+    return frame.drop("__partition", "__offset").withWatermark(f"{side}_time", f"{retention_ms(within)} milliseconds")

@@ -33,6 +33,8 @@ from tests.streams_sql.spark.query_plans import (
 )
 from tests.streams_sql.spark.query_runs import Found, QueryRun
 
+HOUR = 60 * MINUTE
+
 
 def test_rows_are_filtered_and_computed(run: QueryRun) -> None:
     topic, sink = run.topic("in"), run.topic("out")
@@ -131,6 +133,20 @@ def test_groups_are_counted_by_window(run: QueryRun, window: Window, starts: lis
     assert {record.value["N"] for record in found if record.timestamp == T0 + 2} == {2}
 
 
+def test_windows_are_those_of_the_other_host_near_1970_and_where_no_grace_period_is_given(run: QueryRun) -> None:
+    """No window begins before 1970, and a window that has no grace period of its own is open for 24 hours from its beginning."""
+    topic, sink = run.topic("in"), run.topic("out")
+    window = Window(WindowKind.HOPPING, 12 * HOUR, advance_ms=6 * HOUR)
+    run.start(counted(topic, sink, window))
+    times = [("anna", HOUR), ("bob", 30 * HOUR), ("anna", 4 * HOUR), ("bob", 31 * HOUR)]
+    for number, (user, time) in enumerate(times, 1):
+        run.write(topic, [order(number, user, 1.0, time - T0)])
+        run.settled(number)
+    found = {record.key: record.value["N"] for record in run.read(sink, 5)}
+    bob = {b"bob" + struct.pack(">q", start * HOUR): 2 for start in (24, 30)}
+    assert found == {b"anna" + struct.pack(">q", 0): 1, **bob}
+
+
 def test_emit_final_tells_of_a_window_once_it_is_over(run: QueryRun) -> None:
     topic, sink = run.topic("in"), run.topic("out")
     window = Window(WindowKind.TUMBLING, MINUTE, grace_ms=0)
@@ -170,6 +186,21 @@ def test_streams_are_joined_within_a_time(run: QueryRun) -> None:
     # One stream alone has gone past the window of the row without a partner, so that it is told.
     alone = Found(b"2", {"A": "c", "B": None}, T0)
     assert run.read(sink, 2) == [Found(b"1", {"A": "a", "B": "b"}, T0 + 5 * SECOND), alone]
+
+
+def test_a_row_that_is_later_than_the_grace_period_finds_a_partner_that_is_kept(run: QueryRun) -> None:
+    left_topic, right_topic, left, right = sides(run, Kind.STREAM)
+    sink = run.topic("out")
+    within = Within(4 * SECOND, 4 * SECOND, grace_ms=0)
+    keys = column(left, "L_K"), column(right, "R_K")
+    run.start(joined_plan(StreamJoin(left, right, *keys, JoinKind.INNER, within, joined_shape(left, right)), sink))
+    run.write(right_topic, [("1", {"B": "b"}, T0)])
+    run.settled(1)
+    run.write(left_topic, [("2", {"A": "other"}, T0 + 5 * SECOND)])
+    run.write(right_topic, [("3", {"B": "other"}, T0 + 5 * SECOND)])
+    run.settled(3)
+    run.write(left_topic, [("1", {"A": "a"}, T0 + SECOND)])
+    assert run.read(sink, 1) == [Found(b"1", {"A": "a", "B": "b"}, T0 + SECOND)]
 
 
 @pytest.mark.parametrize("kind", [JoinKind.INNER, JoinKind.LEFT], ids=lambda kind: kind.name)
