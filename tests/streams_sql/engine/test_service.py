@@ -61,11 +61,23 @@ def orders(sql: SqlProcess, barnabas: BarnabasBroker) -> Orders:
     return Orders(sql, barnabas)
 
 
+def await_batch(orders: Orders) -> None:
+    """A query that is stopped before its first batch is done writes that again."""
+    wait_for(
+        lambda: (
+            "input-rows"
+            in orders.sql.execute(f"DESCRIBE {orders.name}_OUT EXTENDED;")[0]["sourceDescription"]["statistics"]
+        ),
+        "a batch",
+    )
+
+
 def test_a_query_that_is_paused_goes_on_where_it_was(orders: Orders) -> None:
     sql, sink = orders.sql, orders.sink("out")
     query_id = orders.query(sink, f"SELECT K, A FROM {orders.name}")
     orders.write(1)
     assert orders.values(sink, 1) == [[1]]
+    await_batch(orders)
     sql.execute(f"PAUSE {query_id};")
     assert sql.query(query_id)["state"] == "PAUSED"
     orders.write(2)
@@ -90,13 +102,7 @@ def test_a_query_that_is_replaced_reads_nothing_twice_and_leaves_nothing_out(ord
     query_id = orders.query(sink, f"SELECT K, A FROM {orders.name} WHERE A < 10")
     orders.write(1, 20)
     assert orders.values(sink, 1) == [[1]]
-    wait_for(
-        lambda: (
-            "input-rows"
-            in orders.sql.execute(f"DESCRIBE {orders.name}_OUT EXTENDED;")[0]["sourceDescription"]["statistics"]
-        ),
-        "a batch",
-    )
+    await_batch(orders)
     assert orders.query(sink, f"SELECT K, A, A * 2 AS B FROM {orders.name}") == query_id
     orders.write(30)
     assert orders.values(sink, 2) == [[1], [30, 60]]

@@ -206,7 +206,7 @@ def test_tombstones_are_no_rows_unless_errors_are_asked_for(barnabas: BarnabasBr
         ("SELECT * FROM `scanned.orders` ORDER BY 9;", "no such place in the select list, which has 4 columns"),
         ("SELECT DISTINCT id FROM s ORDER BY k;", "What SELECT DISTINCT is ordered by must be in its select list"),
         ("SELECT * FROM `scanned.orders` PARTITION BY id;", "Pull queries don't support PARTITION BY clauses"),
-        ("SELECT * FROM `scanned.ordersX`;", "Did you mean topic `scanned.orders`?"),
+        ("SELECT * FROM `scanned.ordersX`;", "Did you mean topic `scanned.orders`"),
         ("SELECT * FROM topic('scanned.orderz');", "Topic scanned.orderz does not exist. Did you mean topic `scanned.orders`?"),
         ("SELECT ROWERRORS FROM `scanned.orders`;", "SELECT column 'ROWERRORS' cannot be resolved"),
     ],
