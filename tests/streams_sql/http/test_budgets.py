@@ -97,7 +97,9 @@ def test_pull_queries_at_once(server: SqlProcess, stream: tuple[str, WrittenTopi
     host, port = server.address.split(":")
     with socket.create_connection((host, int(port)), timeout=CALL_TIMEOUT_S) as idle:
         body = f'{{"sql":"{sql}"}}'.encode()
-        idle.sendall(b"POST /query-stream HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
+        idle.sendall(
+            b"POST /query-stream HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
+        )
         assert idle.recv(4_096).startswith(b"HTTP/1.1 200 OK")
         answer = server.post("/query-stream", {"sql": f"{sql} "})
         assert (answer.status_code, answer.json()["error_code"]) == (429, 42900)
