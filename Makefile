@@ -26,12 +26,12 @@ up: spark
 spark: $(VENV)/installed
 	$(BIN)/python -m deploy.spark
 
-# Five workers: much of the suite waits for other processes. A file stays with one of them, since its tests share what is started.
+# Four workers: much of the suite waits for other processes, and each starts Spark and Apache Kafka once. A file stays with one of them, since its tests share what is started.
 # What is installed on a fresh machine takes minutes of its own, which are told apart from the tests'.
 test:
 	@$(call timed,set-up,$(MAKE) --no-print-directory provision)
 	@$(call timed,checks,$(MAKE) --no-print-directory lint types)
-	@$(call timed,tests,$(BIN)/python -m pytest --numprocesses 5 --dist loadfile --no-loadscope-reorder)
+	@$(call timed,tests,$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder)
 
 timed = begun=$$(date +%s); $(2) || exit; echo "$(1) took $$(($$(date +%s) - begun)) s"
 
