@@ -108,13 +108,16 @@ def ports(resolved: Mapping[str, Resolved], running: Mapping[Path, RunningPlatfo
                 yield Finding(check, Verdict.GOOD, f"{address} is free")
 
 
+_ELSEWHERE: Final = "Choose another with --data-dir."
+
+
 def data_directory(folder: Path) -> Iterator[Finding]:
     if folder.is_dir() and any(folder.iterdir()):
         # An empty one would become a data directory by being looked at.
         try:
             DataDirectory.open(folder)
         except DataDirectoryError as error:
-            yield Finding("data directory", Verdict.BAD, str(error), "Choose another with --data-dir.")
+            yield Finding("data directory", Verdict.BAD, str(error), _ELSEWHERE)
             return
     place = _existing(folder)
     if not os.access(place, os.W_OK | os.X_OK):
@@ -125,9 +128,15 @@ def data_directory(folder: Path) -> Iterator[Finding]:
             "Choose another with --data-dir, or give this user the right to write there.",
         )
         return
+    try:
+        synced = sync_time(place)
+    except OSError as error:
+        # Some file systems let a superuser do everything, and hold no files all the same.
+        yield Finding("data directory", Verdict.BAD, f"no file can be made in {place}: {error.strerror}", _ELSEWHERE)
+        return
     yield Finding("data directory", Verdict.GOOD, str(folder) if folder.exists() else f"{folder} will be made")
     yield disk_space(shutil.disk_usage(place).free, place)
-    yield sync_time(place)
+    yield synced
 
 
 def disk_space(free: int, place: Path) -> Finding:

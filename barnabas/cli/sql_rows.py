@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, Final, TextIO
@@ -45,6 +46,9 @@ class RowWriter:
             for row in found:
                 self._out.write(_object(rows.columns, row) + "\n")
                 self._written()
+        if self._form != TABLE and not self.count:
+            # Who gets nothing wants to know why, and programs do not read it there.
+            sys.stderr.writelines(f"{note}\n" for note in rows.notes)
 
     def _write_table(self, rows: Rows, found: Iterator[list[Any]]) -> None:
         sample = None if self._is_live else list(islice(found, SAMPLE_ROWS))

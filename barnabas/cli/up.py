@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.cli.command_error import CommandError
+from barnabas.cli.service_address import data_directory
 from barnabas.kernel import standard_output
 from barnabas.kernel.data_directory import DataDirectory
 from barnabas.kernel.logging import LogForm, configure, configured, printed
@@ -113,6 +114,9 @@ def run(flags: dict[str, str], file: Path | None, wish: Wish) -> int:
 
     def on_ready() -> None:
         where = f", data in {', '.join(folders)}" if folders else ""
+        # Commands look in a folder of that name alone, unless they are told another one.
+        if folders and data_directory().absolute() not in (Path(folder).absolute() for folder in folders):
+            where += f" (for commands: export BARNABAS_DATA_DIR={Path(folders[0]).absolute()})"
         _show(f"barnabas is up after {time.time() - began:.1f} s{where}; Ctrl-C stops it")
 
     try:

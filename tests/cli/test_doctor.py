@@ -47,6 +47,11 @@ def test_a_folder_of_others_is_bad_and_stays_as_it_was(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["holiday.jpg"]
 
 
+def test_a_file_system_that_holds_no_files_is_bad() -> None:
+    (finding,) = doctor_checks.data_directory(Path("/proc/none"))
+    assert finding.verdict is BAD
+
+
 def test_an_empty_folder_is_good_and_stays_empty(tmp_path: Path) -> None:
     assert {one.check: one.verdict for one in doctor_checks.data_directory(tmp_path)}["data directory"] is GOOD
     assert list(tmp_path.iterdir()) == []

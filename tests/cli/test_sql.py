@@ -118,6 +118,16 @@ def test_a_topic_without_a_stream_is_shown_with_what_was_read(sql: Sql, stream: 
     assert re.fullmatch(r"1 row of \d+ records \([0-9.]+ (bytes|kB)\), \d+ ms", figures), figures
 
 
+def test_notes_of_a_query_without_rows_stand_beside_its_output(
+    sql_service: SqlProcess, stream: str, topic: str, capsys: Captured
+) -> None:
+    words = ["sql", "-o", "jsonl", f"SELECT * FROM topic('{topic}') WHERE ROWKEY = 'nobody';"]
+    assert main([*words, "--server", sql_service.url]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"columns of {topic} from a sample of ")
+
+
 def test_rows_as_a_stream_of_arrow(sql_service: SqlProcess, stream: str) -> None:
     words = [sys.executable, "-m", "barnabas", "sql", "-o", "arrow", "--server", sql_service.url]
     select = f"SELECT COUNT(*) AS n FROM {stream};"

@@ -164,6 +164,12 @@ def test_some_services_at_ports_in_a_row(
     assert list((tmp_path / "state").rglob("running/*")) == []
 
 
+def test_a_data_directory_that_commands_do_not_look_into_is_told(start: Start, tmp_path: Path) -> None:
+    process = start("up", "--only", "broker", "--set", "listeners=PLAINTEXT://127.0.0.1:0", "--data-dir", "other")
+    place_told(process, "broker")
+    assert f"(for commands: export BARNABAS_DATA_DIR={tmp_path / 'other'})" in line_of(process)
+
+
 def test_a_platform_is_known_in_other_folders(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
