@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
+from barnabas.kernel.kafka_clients.admin import CLUSTER_NEWS
 from streams_sql.spark.messages import KafkaAccess
 from streams_sql.spark.positions import TopicState
 
@@ -37,7 +38,12 @@ class TopicStates:
     def __init__(self, access: KafkaAccess) -> None:
         # Whether there is a broker is told by who asks for something, not by the client each time it tries.
         self._admin = AdminClient(
-            {**access.librdkafka, "bootstrap.servers": access.bootstrap_servers, "log_level": _LOG_NOTHING}
+            {
+                **CLUSTER_NEWS,
+                **access.librdkafka,
+                "bootstrap.servers": access.bootstrap_servers,
+                "log_level": _LOG_NOTHING,
+            }
         )
 
     def ids(self, topics: Iterable[str]) -> dict[str, tuple[str, int]]:

@@ -94,9 +94,13 @@ class TopicShape:
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
+CLUSTER_NEWS: Final[Mapping[str, Any]] = {"topic.metadata.refresh.interval.ms": 5_000}
+"""How often an admin client asks who is there. It would go on waiting for a node that was the controller and has gone, for five minutes."""
+
+
 class Admin:
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        self._settings = dict(settings)
+        self._settings = {**CLUSTER_NEWS, **settings}
         self._client = AdminClient(self._settings)
         self._made_s: dict[str, float] = {}
 
