@@ -9,9 +9,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from barnabas.kernel.kafka_clients.admin import TopicShape
 from barnabas.kernel.kafka_clients.librdkafka import addresses as plain_addresses
 from barnabas.kernel.kafka_clients.tls import tls_context
+from barnabas.kernel.kafka_clients.topic_shape import TopicShape
 from barnabas.kernel.logging import configured
 from barnabas.kernel.settings import SettingError, Settings
 from barnabas.wire.client import Client

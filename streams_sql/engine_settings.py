@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from barnabas.kernel.kafka_clients.topic_shape import BROKER_DEFAULT
 from barnabas.kernel.properties import PropertiesError, parse
 from barnabas.kernel.settings import MASK, SettingError, Settings
 from barnabas.wire.election.election import ElectionSettings
@@ -111,11 +112,12 @@ class EngineSettings:
 
     @property
     def replicas(self) -> int:
-        """Of the command topic, and of those whose statements do not say it."""
+        """Of the command topic, and of those whose statements do not say it; BROKER_DEFAULT where nobody does."""
         name, streams = "ksql.internal.topic.replicas", f"{STREAMS_PREFIX}replication.factor"
         if self.settings.is_given(name) or streams not in self.settings:
             return self.settings.integer(name)
-        return self._whole_number(streams)
+        # The default of Kafka Streams.
+        return BROKER_DEFAULT if self.settings.text(streams) == str(BROKER_DEFAULT) else self._whole_number(streams)
 
     @property
     def registry(self) -> RegistryAccess | None:

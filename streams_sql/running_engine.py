@@ -7,7 +7,8 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from barnabas.kernel.kafka_clients.admin import Admin, TopicShape
+from barnabas.kernel.kafka_clients.admin import Admin
+from barnabas.kernel.kafka_clients.topic_shape import BROKER_DEFAULT, TopicShape
 from barnabas.kernel.kafka_log.failures import StoreFailure
 from barnabas.kernel.kafka_log.log import ConfigLog, MemoryLog
 from barnabas.kernel.kafka_log.topic_log import LeaderLog, LogClients
@@ -56,6 +57,8 @@ from streams_sql.views.views import Views
 RESIGN_DEADLINE_S: Final = 10.0
 """How long queries may take to end their batches when another server is to run them."""
 
+COMMAND_REPLICAS: Final = 3
+"""Of the command topic, as of the topics of Kafka's own: it outlives any one broker."""
 _FOREVER: Final = {"cleanup.policy": "delete", "retention.ms": "-1"}
 
 KAFKA_CHECK_TIMEOUT_S: Final = 2.0
@@ -199,7 +202,7 @@ class RunningEngine:
         # Spark needs seconds to start, so it is first.
         self._driver.start()
         if self._file is None:
-            await self._admin.create_topic(TopicShape(own.command_topic, 1, own.replicas, _FOREVER))
+            await self._admin.create_topic(TopicShape(own.command_topic, 1, await self._command_replicas(), _FOREVER))
         await self._log.start()
         if self._file is not None:
             await self._file.run()
@@ -209,6 +212,12 @@ class RunningEngine:
         await self._views.follow(self._tables())
         self._following = asyncio.create_task(self._follow(), name="follow the catalogue")
         self._leadership.start()
+
+    async def _command_replicas(self) -> int:
+        """Statements are lost with the last copy of their topic, so they do not depend on what is good enough for any topic."""
+        if self._own.replicas != BROKER_DEFAULT:
+            return self._own.replicas
+        return min(COMMAND_REPLICAS, (await self._admin.cluster()).brokers)
 
     async def end_queries(self) -> None:
         """Those of clients, which would else keep the server from stopping."""

@@ -6,6 +6,7 @@ from typing import Final
 
 from barnabas.kernel.http.http_catalogue import HTTP_SETTINGS, inert
 from barnabas.kernel.kafka_clients.client_names import TAKEN
+from barnabas.kernel.kafka_clients.topic_shape import BROKER_DEFAULT
 from barnabas.kernel.settings import Catalogue, Kind, Setting
 from streams_sql.client_names import PLAIN_NAMES, STREAMS_NAMES
 
@@ -160,7 +161,14 @@ _STATEMENTS = (
     Setting(
         "ksql.output.topic.name.prefix", Kind.STRING, "", "The beginning of topics that a statement does not name."
     ),
-    Setting("ksql.internal.topic.replicas", Kind.INT, 1, "Replicas of the command topic and of new topics.", minimum=1),
+    Setting(
+        "ksql.internal.topic.replicas",
+        Kind.INT,
+        BROKER_DEFAULT,
+        "Replicas of the command topic and of new topics. -1: the command topic has 3, or one on each broker if these are fewer; the topic "
+        "of a query has as many as the one that it reads, and any other topic as many as the brokers' default.replication.factor says.",
+        minimum=BROKER_DEFAULT,
+    ),
     Setting(
         "ksql.fail.on.deserialization.error",
         Kind.BOOLEAN,
@@ -259,7 +267,13 @@ _ERRORS = (
         "The topic of errors; when empty, the service id with ksql_processing_log behind it.",
     ),
     Setting(f"{PROCESSING_LOG_PREFIX}topic.partitions", Kind.INT, 1, "Partitions of that topic.", minimum=1),
-    Setting(f"{PROCESSING_LOG_PREFIX}topic.replication.factor", Kind.INT, 1, "Its replicas.", minimum=1),
+    Setting(
+        f"{PROCESSING_LOG_PREFIX}topic.replication.factor",
+        Kind.INT,
+        BROKER_DEFAULT,
+        "Its replicas; -1 is the brokers' default.",
+        minimum=BROKER_DEFAULT,
+    ),
     Setting(
         f"{PROCESSING_LOG_PREFIX}stream.auto.create",
         Kind.BOOLEAN,

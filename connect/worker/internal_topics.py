@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from barnabas.kernel.kafka_clients.admin import Admin, TopicShape
+from barnabas.kernel.kafka_clients.admin import Admin
+from barnabas.kernel.kafka_clients.topic_shape import TopicShape
 from connect.worker.failures import WorkerError
 
 POLICY: Final = "cleanup.policy"

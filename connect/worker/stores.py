@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from barnabas.kernel.kafka_clients.admin import TopicShape
+from barnabas.kernel.kafka_clients.topic_shape import TopicShape
 from barnabas.kernel.kafka_log.log import Apply, ConfigLog, Log, MemoryLog
 from barnabas.kernel.kafka_log.topic_log import LeaderLog, LogClients, TopicLog
 from connect.worker.internal_topics import provide, provide_topic

@@ -12,6 +12,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._metadata import ClusterMetadata
 
+from barnabas.kernel.kafka_clients.admin import CLUSTER_NEWS
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.kafka.reachability import Reachability
 from rest_proxy.kafka.repeated_lines import RepeatedLines
@@ -31,7 +32,7 @@ class Admin:
     """librdkafka's admin client. Its answers come on its own thread and are handed to the event loop."""
 
     def __init__(self, settings: Mapping[str, Any], reachability: Reachability) -> None:
-        self.client = AdminClient(dict(settings), logger=logger)
+        self.client = AdminClient({**CLUSTER_NEWS, **settings}, logger=logger)
         self._reachability = reachability
 
     async def probe(self) -> None:

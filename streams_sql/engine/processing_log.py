@@ -12,7 +12,8 @@ from typing import Any, Final
 import orjson
 from confluent_kafka import KafkaException, Producer
 
-from barnabas.kernel.kafka_clients.admin import Admin, TopicShape
+from barnabas.kernel.kafka_clients.admin import Admin
+from barnabas.kernel.kafka_clients.topic_shape import BROKER_DEFAULT, TopicShape
 from streams_sql.engine.error_log import QUERY_FAILED, QueryError
 from streams_sql.plan.records import ProblemKind
 from streams_sql.sql_types import quoted
@@ -48,7 +49,7 @@ class ProcessingLogSettings:
 
     topic: str | None
     partitions: int = 1
-    replicas: int = 1
+    replicas: int = BROKER_DEFAULT
     stream: str | None = None
     has_rows: bool = False
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from barnabas.kernel.kafka_clients.admin import Admin, TopicShape
+from barnabas.kernel.kafka_clients.admin import Admin
+from barnabas.kernel.kafka_clients.topic_shape import TopicShape
 from barnabas.kernel.kafka_log.failures import StoreFailure
 from streams_sql.analysis.relation import read
 from streams_sql.analysis.scope import NamedSource

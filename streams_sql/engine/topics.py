@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from barnabas.kernel.kafka_clients.admin import Admin, TopicShape
+from barnabas.kernel.kafka_clients.admin import Admin
+from barnabas.kernel.kafka_clients.topic_shape import BROKER_DEFAULT, TopicShape
 from streams_sql.analysis.with_clause import TopicSettings, WithClause
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import CreateAsSelect, CreateSource
@@ -13,37 +14,38 @@ from streams_sql.sources import Source
 
 @dataclass(frozen=True, slots=True)
 class SourceTopics:
-    """`replicas` is for topics whose statement does not say it."""
+    """`replicas` is for topics whose statement does not say it; with BROKER_DEFAULT they have as many as what their query reads."""
 
     admin: Admin
     replicas: int
 
     async def provide(self, statement: CreateSource | CreateAsSelect, source: Source, reads: str | None) -> None:
-        """See that the topic of a new source is there. That of a query has as many partitions as the topic that it `reads`, unless it
-        says otherwise. SqlProblem."""
+        """See that the topic of a new source is there. That of a query has as many partitions and replicas as the topic that it `reads`,
+        unless it says otherwise. SqlProblem."""
         wanted = WithClause(statement.properties, is_source=isinstance(statement, CreateSource)).topic_settings
         found = await self.admin.layout(source.topic)
         if found is not None:
             _check(source.topic, wanted, found.replicas)
             return
-        partitions = wanted.partitions
-        if partitions is None and reads is not None:
-            partitions = await self.admin.partition_count(reads)
-        if partitions is None:
+        read = () if reads is None else await self._replicas_of(reads)
+        partitions = wanted.partitions or len(read)
+        if not partitions:
             raise SqlProblem(
                 f"Topic '{source.topic}' does not exist. If you want to create a new topic for the "
                 f"{source.kind.value.lower()} please re-run the statement providing the required 'PARTITIONS' configuration "
                 f"in the WITH clause (and optionally 'REPLICAS'). For example: CREATE {source.kind.value} {source.name} "
                 f"WITH (KAFKA_TOPIC='{source.topic}', PARTITIONS=1)"
             )
-        await self._create(source, partitions, wanted)
+        replicas = wanted.replicas or self._replicas_as(read)
+        await self.admin.create_topic(TopicShape(source.topic, partitions, replicas, _configuration(source, wanted)))
 
     async def provide_shadow(self, sink: Source, shadow: str) -> None:
-        """A topic for the rows of a table that is being built, with as many partitions as the table's own. SqlProblem."""
-        partitions = await self.admin.partition_count(sink.topic)
-        if partitions is None:
+        """A topic for the rows of a table that is being built, with as many partitions and replicas as the table's own. SqlProblem."""
+        own = await self._replicas_of(sink.topic)
+        if not own:
             raise SqlProblem(f"Topic '{sink.topic}' does not exist any more. Drop {sink.name} and create it anew.")
-        await self.admin.create_topic(TopicShape(shadow, partitions, self.replicas, {"cleanup.policy": "compact"}))
+        shape = TopicShape(shadow, len(own), min(own), {"cleanup.policy": "compact"})
+        await self.admin.create_topic(shape)
 
     async def names(self) -> list[str]:
         """Of all topics."""
@@ -52,9 +54,15 @@ class SourceTopics:
     async def delete(self, topic: str) -> None:
         await self.admin.delete_topic(topic)
 
-    async def _create(self, source: Source, partitions: int, wanted: TopicSettings) -> None:
-        shape = TopicShape(source.topic, partitions, wanted.replicas or self.replicas, _configuration(source, wanted))
-        await self.admin.create_topic(shape)
+    async def _replicas_of(self, topic: str) -> tuple[int, ...]:
+        """Of each of its partitions; none where there is no such topic."""
+        layout = await self.admin.layout(topic)
+        return () if layout is None else layout.replicas
+
+    def _replicas_as(self, read: tuple[int, ...]) -> int:
+        if self.replicas != BROKER_DEFAULT:
+            return self.replicas
+        return min(read, default=BROKER_DEFAULT)
 
 
 def _check(topic: str, wanted: TopicSettings, replicas: tuple[int, ...]) -> None:

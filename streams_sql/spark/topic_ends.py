@@ -9,6 +9,7 @@ from typing import Final
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
+from barnabas.kernel.kafka_clients.admin import CLUSTER_NEWS
 from streams_sql.spark.messages import READ_COMMITTED, KafkaAccess
 from streams_sql.spark.ranges import RecordsGoneError
 
@@ -24,7 +25,7 @@ class TopicEnds:
 
     def __init__(self, access: KafkaAccess, topic: str) -> None:
         self._topic = topic
-        self._admin = AdminClient({**access.librdkafka, "bootstrap.servers": access.bootstrap_servers})
+        self._admin = AdminClient({**CLUSTER_NEWS, **access.librdkafka, "bootstrap.servers": access.bootstrap_servers})
         is_committed = access.isolation_level == READ_COMMITTED
         self._isolation = IsolationLevel.READ_COMMITTED if is_committed else IsolationLevel.READ_UNCOMMITTED
         self._places: list[TopicPartition] = []

@@ -12,6 +12,8 @@ from typing import Any, Final
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 
+from barnabas.kernel.kafka_clients.admin import CLUSTER_NEWS
+
 INTERVAL_S: Final = 10.0
 MISSING_INTERVAL_S: Final = 0.5
 """While one of the topics is not there."""
@@ -81,7 +83,7 @@ class TopicWatch:
     # --- on the thread ---
 
     def _run(self) -> None:
-        admin = AdminClient(self._settings)
+        admin = AdminClient({**CLUSTER_NEWS, **self._settings})
         while not self._is_stopped:
             self._wake.clear()
             topics = list(self._topics)

@@ -9,14 +9,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
-from tests.e2e.kafka_cluster import KafkaCluster
+from tests.e2e.kafka_cluster import NODES, KafkaCluster
 from tests.ports import HOST
 from tests.service_process import ServiceProcess
 from tests.streams_sql.spark.cluster import SparkMaster, SparkWorker
 
 TEST_S = 900
 SERVICES = ("registry", "rest", "connect", "sql")
+ANSWER_S = 30
+COMMAND_TOPIC = "_confluent-ksql-default__command_topic"
 RESULT = "[('hammer', 12.5, 'ada'), ('saw', 31.0, 'eve')]"
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(TEST_S)]
@@ -86,6 +89,14 @@ def run_demo(platform: PlatformOnCluster, bootstrap: str, at: str = "", then: Ca
     return "".join(said)
 
 
+def copies_of_topics(bootstrap: str) -> dict[str, int]:
+    """The least copies that a partition of each topic has."""
+    topics = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=ANSWER_S).topics
+    return {
+        name: min(len(partition.replicas) for partition in topic.partitions.values()) for name, topic in topics.items()
+    }
+
+
 def test_the_demo_on_three_nodes_of_which_one_is_killed(
     kafka_cluster: KafkaCluster, spark_jars: Path, tmp_path: Path
 ) -> None:
@@ -93,9 +104,12 @@ def test_the_demo_on_three_nodes_of_which_one_is_killed(
     platform.start()
     try:
         said = run_demo(platform, kafka_cluster.address, "A stream over the orders", kafka_cluster.nodes[1].kill)
+        copies = copies_of_topics(kafka_cluster.address)
     finally:
         platform.stop()
     assert RESULT in said
+    assert COMMAND_TOPIC in copies
+    assert {topic: count for topic, count in copies.items() if count != NODES} == {}
 
 
 def test_the_demo_on_a_spark_cluster(kafka_cluster: KafkaCluster, spark_master: str, tmp_path: Path) -> None:

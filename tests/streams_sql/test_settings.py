@@ -127,7 +127,7 @@ def test_the_user_of_connect_stands_in_a_file(tmp_path: Path) -> None:
         ("ksql.streams.producer.compression.type", "paper", "paper"),
         ("ksql.streams.session.timeout.ms", "long", "whole number"),
         ("ksql.streams.heartbeat.interval.ms", "9000", "a third"),
-        ("ksql.streams.replication.factor", "-1", "whole number"),
+        ("ksql.streams.replication.factor", "-2", "whole number"),
     ],
 )
 def test_values_that_make_no_sense_are_refused(name: str, value: str, reason: str) -> None:

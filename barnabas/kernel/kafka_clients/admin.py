@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from confluent_kafka import (
@@ -26,6 +26,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
+from barnabas.kernel.kafka_clients.topic_shape import TopicShape
 from barnabas.kernel.kafka_log.failures import StoreFailure
 
 TIMEOUT_S: Final = 30.0
@@ -82,16 +83,6 @@ class TopicLayout:
 class TopicReaders:
     consumers: int
     groups: int
-
-
-@dataclass(frozen=True, slots=True)
-class TopicShape:
-    """A topic as it should be created; `settings` are its own configuration."""
-
-    name: str
-    partitions: int
-    replication_factor: int
-    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 CLUSTER_NEWS: Final[Mapping[str, Any]] = {"topic.metadata.refresh.interval.ms": 5_000}

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError
 
-from barnabas.kernel.kafka_clients.admin import Admin, KafkaRefusal, TopicShape
+from barnabas.kernel.kafka_clients.admin import Admin, KafkaRefusal
+from barnabas.kernel.kafka_clients.topic_shape import TopicShape
 from barnabas.kernel.kafka_log import topic_log
 from barnabas.kernel.kafka_log.failures import StoreFailure, Superseded
 from barnabas.kernel.kafka_log.log import LogRecord

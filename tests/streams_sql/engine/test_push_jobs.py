@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from barnabas.kernel.kafka_clients.admin import Admin, TopicShape
+from barnabas.kernel.kafka_clients.admin import Admin
+from barnabas.kernel.kafka_clients.topic_shape import TopicShape
 from streams_sql.analysis.push import plan_push
 from streams_sql.engine import push_jobs
 from streams_sql.engine.error_log import ErrorLog
