@@ -6,8 +6,10 @@ import csv
 import io
 import json
 import resource
+import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -129,6 +131,35 @@ def test_nobody_there_is_told_at_once(words: tuple[str, ...], capsys: pytest.Cap
     said = capsys.readouterr().err
     assert "cannot connect to 127.0.0.1:1" in said
     assert "barnabas up" in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "told", "advice"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "it speaks HTTP", "by default 9092"),
+        (b"\x15\x03\x03\x00\x02\x02\x50", "it speaks TLS", "PLAINTEXT"),
+    ],
+)
+def test_somebody_who_is_no_broker_is_told_at_once(
+    answer: bytes, told: str, advice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        address = f"127.0.0.1:{stranger.getsockname()[1]}"
+
+        def serve() -> None:
+            peer, _ = stranger.accept()
+            with peer:
+                peer.recv(1)
+                peer.sendall(answer)
+
+        with ThreadPoolExecutor(1) as pool:
+            served = pool.submit(serve)
+            assert main(["topics", "list", "-b", address]) == 3
+            served.result()
+    said = capsys.readouterr().err
+    assert f"what answers at {address} is no Kafka broker: {told}\n" in said
+    assert advice in said
+    assert "trying again" not in said
 
 
 def test_a_deletion_is_confirmed(failure_at: Failure, topic: str, monkeypatch: pytest.MonkeyPatch) -> None:
