@@ -18,6 +18,7 @@ from barnabas.cli import output, terminal
 from barnabas.cli.main import main
 from barnabas.cli.output import Column
 from barnabas.cli.progress import Progress
+from barnabas.cli.status_cluster import cluster_status
 from tests.cli.conftest import Call, Failure, environment
 
 START_UPS = 5
@@ -53,6 +54,18 @@ def test_a_topic_from_its_creation_to_its_end(run_at: Call, topic: str) -> None:
     assert shown.splitlines()[0].split() == ["NAME", "VALUE", "SOURCE", "READ", "ONLY"]
     assert run_at("topics", "delete", topic, "--yes") == f"deleted topic {topic}\n"
     assert topic not in run_at("topics", "list")
+
+
+def test_topics_of_services_are_shown_to_those_who_ask(run_at: Call, broker_address: str, topic: str) -> None:
+    run_at("topics", "create", f"_{topic}")
+    run_at("produce", topic, "1", "--create")
+    run_at("consume", topic, "--group", topic, "-n", "1")
+    shown = {row["name"] for row in json.loads(run_at("topics", "list", "-o", "json"))}
+    everything = {row["name"] for row in json.loads(run_at("topics", "list", "--internal", "-o", "json"))}
+    assert topic in shown
+    assert {f"_{topic}", "__consumer_offsets"} <= everything - shown
+    cluster = cluster_status(broker_address)
+    assert (cluster.topics, cluster.internal) == (len(shown), len(everything - shown))
 
 
 def test_records_there_and_back(run_at: Call, topic: str, tmp_path: Path) -> None:
