@@ -8,13 +8,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
-from barnabas.wire.client import parse_address
+from barnabas.wire.client import DEFAULT_CLIENT_ID, parse_address
 from barnabas.wire.errors import ErrorCode, KafkaError
+from barnabas.wire.frames import LENGTH_PREFIX_BYTES, encode_request, foreign_protocol
+from barnabas.wire.messages.api_versions import ApiVersionsRequest
 from core_broker.tools.admin.session import Session
 from core_broker.tools.java.java_failures import JavaFailure
 from core_broker.tools.shell.exits import ToolError
 
 CONNECT_TIMEOUT_MS: Final = 5_000
+"""Until somebody at the address has answered."""
 API_TIMEOUT_MS: Final = 15_000
 
 Work = Callable[[Session, Namespace], Awaitable[int]]
@@ -34,6 +37,11 @@ _HINTS: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "The broker's ACLs do not allow it; ask whoever administers it.",
     ErrorCode.REQUEST_TIMED_OUT: "The broker takes too long: look at its log.",
 }
+_ELSEWHERE: Final[Mapping[str, str]] = {
+    "HTTP": "--bootstrap-server takes the broker's own port, by default 9092; the registry, the REST proxy, Connect and SQL have others.",
+    "TLS": "The commands speak PLAINTEXT alone: name a listener of that kind with --bootstrap-server HOST:PORT.",
+}
+"""What to do where somebody else listens."""
 
 
 def run(work: Work, arguments: Namespace) -> int:
@@ -54,25 +62,39 @@ async def _run(work: Work, arguments: Namespace) -> int:
 
 
 async def check_reachable(bootstrap: str) -> None:
-    """Fail at once where nobody listens, instead of trying for a minute as programs do."""
+    """Fail at once where no broker answers, instead of trying for a minute as programs do."""
     reasons = []
+    hint = (
+        "Start one with `barnabas up`, or name another with --bootstrap-server HOST:PORT (or KAFKA_BOOTSTRAP_SERVERS)."
+    )
     for address in [part.strip() for part in bootstrap.split(",") if part.strip()]:
         try:
-            host, port = parse_address(address)
             async with asyncio.timeout(CONNECT_TIMEOUT_MS / 1000):
-                _, writer = await asyncio.open_connection(host, port)
+                protocol = await _foreign_protocol(*parse_address(address))
         except ValueError as error:
             raise CommandError(str(error), status=2) from None
+        except TimeoutError:
+            reasons.append(f"no Kafka broker answers at {address} within {CONNECT_TIMEOUT_MS / 1000:g} s")
         except OSError as error:
             reasons.append(f"cannot connect to {address}: {error.strerror or error}")
         else:
-            writer.close()
-            return
-    raise CommandError(
-        "; ".join(reasons) or "no broker is named",
-        "Start one with `barnabas up`, or name another with --bootstrap-server HOST:PORT (or KAFKA_BOOTSTRAP_SERVERS).",
-        EXIT_UNREACHABLE,
-    )
+            if protocol is None:
+                return
+            reasons.append(f"what answers at {address} is no Kafka broker: it speaks {protocol}")
+            hint = _ELSEWHERE.get(protocol, hint)
+    raise CommandError("; ".join(reasons) or "no broker is named", hint, EXIT_UNREACHABLE)
+
+
+async def _foreign_protocol(host: str, port: int) -> str | None:
+    """What is spoken there, if it is not Kafka's protocol. One who hangs up at once may be a broker all the same."""
+    reader, writer = await asyncio.open_connection(host, port)
+    try:
+        writer.write(encode_request(ApiVersionsRequest(), ApiVersionsRequest.VERSIONS.low, 0, DEFAULT_CLIENT_ID))
+        return foreign_protocol(await reader.read(LENGTH_PREFIX_BYTES))
+    except ConnectionError:
+        return None
+    finally:
+        writer.close()
 
 
 def raise_for(failures: Sequence[tuple[str, KafkaError]]) -> None:

@@ -29,7 +29,11 @@ def add_commands(commands: Commands) -> None:
 def _add_topics(commands: Commands) -> None:
     actions = _actions(commands, "topics", "list, describe, create and delete topics")
     one = _action(actions, "list", "list the topics")
-    one.add_argument("--internal", action="store_true", help="show the topics of the broker itself, too")
+    one.add_argument(
+        "--internal",
+        action="store_true",
+        help="show the topics of the broker and the services, too: names that begin with an underscore",
+    )
     one = _action(actions, "describe", "show the partitions of a topic")
     _topic(one)
     one = _action(actions, "create", "create a topic")

@@ -201,6 +201,7 @@ def _connectors() -> list[str] | None:
 def _names_in_cluster(kind: str) -> list[str] | None:
     import asyncio
 
+    from barnabas.cli.internal_topics import is_internal
     from barnabas.wire.errors import KafkaError
     from core_broker.tools.admin.session import Session
     from core_broker.tools.shell.exits import ToolError
@@ -208,7 +209,7 @@ def _names_in_cluster(kind: str) -> list[str] | None:
     async def ask() -> list[str]:
         async with Session.open(address_of("broker")) as session:
             if kind == "topics":
-                return [topic.name or "" for topic in (await session.metadata()).topics if not topic.is_internal]
+                return [topic.name or "" for topic in (await session.metadata()).topics if not is_internal(topic)]
             from core_broker.tools.admin.group_admin import GroupAdmin
 
             return [group.group_id for group in await GroupAdmin(session).list_groups()]

@@ -34,7 +34,7 @@ LOG: Final = "demo-log"
 DEAR: Final = "demo-dear"
 CONNECTORS: Final = (CUSTOMERS, LOG, DEAR)
 TOPICS: Final = ("demo_customers", "demo_log", "demo_orders")
-SUBJECTS: Final = ("demo_customers-value", "demo_orders-value")
+SUBJECTS: Final = ("demo_customers-value", "demo_orders-value", "DEMO_DEAR-value", "DEMO_TURNOVER-value")
 PICTURE: Final = """
   shop.db ──JDBC source──► demo_customers ─┐
   log.txt ──file source──► demo_log        ├─► SELECT … FROM TOPIC('…')          looks, without a stream

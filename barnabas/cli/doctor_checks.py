@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import resource
 import shutil
-import socket
 import statistics
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
+from barnabas.cli.listening_places import places_of
 from barnabas.kernel.data_directory import DataDirectory, DataDirectoryError
 from barnabas.running_platform import RunningPlatform, running_platforms
 from barnabas.services import SERVICES, Resolved
@@ -35,7 +35,6 @@ YEAR_S: Final = 365 * 86_400
 OLDEST_CLOCK_S: Final = 55 * YEAR_S
 """A machine whose clock says a time before this program existed has none."""
 
-_KNOCK_TIMEOUT_S: Final = 1.0
 _PYTHON_LEAST: Final = (3, 11)
 
 
@@ -89,23 +88,20 @@ def packages() -> Iterator[Finding]:
 
 def ports(resolved: Mapping[str, Resolved], running: Mapping[Path, RunningPlatform]) -> Iterator[Finding]:
     """`running` are the platforms of this user, by their data directories."""
-    for name, one in resolved.items():
-        for listener in one.settings.items_of("listeners"):
-            host, _, port = listener.partition("://")[2].rstrip("/").rpartition(":")
-            check = f"port of {name}"
-            address = f"{host or '127.0.0.1'}:{port}"
-            if port == "0":
-                yield Finding(check, Verdict.GOOD, f"{listener}: any free port")
-            elif holder := next((place for place, platform in running.items() if platform.holds(address)), None):
-                yield Finding(check, Verdict.GOOD, f"{address} is that of the platform that runs on {holder}")
-            elif not _is_free(host.strip("[]"), int(port)):
-                remedy = (
-                    f"`ss -ltnp 'sport = :{port}'` shows which program listens there. Stop it, or choose other ports: "
-                    "barnabas up --ports-from 19000"
-                )
-                yield Finding(check, Verdict.BAD, f"{address} is taken", remedy)
-            else:
-                yield Finding(check, Verdict.GOOD, f"{address} is free")
+    for place in places_of(resolved):
+        check = f"port of {place.service}"
+        if place.port == 0:
+            yield Finding(check, Verdict.GOOD, f"{place.listener}: any free port")
+        elif holder := place.holder(running):
+            yield Finding(check, Verdict.GOOD, f"{place.address} is that of the platform that runs on {holder}")
+        elif place.obstacle() is not None:
+            remedy = (
+                f"`ss -ltnp 'sport = :{place.port}'` shows which program listens there. Stop it, or choose other ports: "
+                "barnabas up --ports-from 19000"
+            )
+            yield Finding(check, Verdict.BAD, f"{place.address} is taken", remedy)
+        else:
+            yield Finding(check, Verdict.GOOD, f"{place.address} is free")
 
 
 _ELSEWHERE: Final = "Choose another with --data-dir."
@@ -217,17 +213,6 @@ def memory_for_spark(available: int | None) -> Finding:
 def _folder(resolved: Mapping[str, Resolved]) -> Path:
     first = next(iter(resolved.values()))
     return Path(first.settings.text("data.dir"))
-
-
-def _is_free(host: str, port: int) -> bool:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host or "127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 def _existing(folder: Path) -> Path:

@@ -113,8 +113,8 @@ class SqlSession:
             write_entity(self._out, self._form, entity)
             if is_new_query(entity):
                 self._tell("It begins when Spark has started it, in some seconds; SHOW QUERIES; tells its state.")
-        if not entities:
-            self._tell("done")
+        if not entities and self._form == TABLE:
+            self._out.write("done\n")
 
     def _select(self, statement: str) -> None:
         if self._form == ARROW:

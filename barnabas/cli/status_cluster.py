@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from barnabas.cli.command_error import CommandError
+from barnabas.cli.internal_topics import is_internal
 from barnabas.wire.errors import KafkaError
 from core_broker.tools.admin.group_admin import GroupAdmin, ListedGroup
 from core_broker.tools.admin.listed_offsets import Offset, list_offsets
@@ -61,7 +62,7 @@ async def _ask(bootstrap: str) -> ClusterStatus:
     async with Session.open(bootstrap, None, limits) as session:
         metadata = await session.metadata()
         named = [topic for topic in metadata.topics if topic.name is not None]
-        internal = [topic for topic in named if topic.is_internal or (topic.name or "").startswith("_")]
+        internal = [topic for topic in named if is_internal(topic)]
         partitions = [partition for topic in named for partition in topic.partitions]
         return ClusterStatus(
             metadata.cluster_id,

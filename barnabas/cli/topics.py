@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from barnabas.cli import cluster, output, terminal
 from barnabas.cli.confirmation import confirm
+from barnabas.cli.internal_topics import is_internal
 from barnabas.cli.output import Column
 from barnabas.cli.pairs import parse_pairs
 from barnabas.wire.errors import ErrorCode, KafkaError
@@ -27,7 +28,7 @@ def run(arguments: Namespace) -> int:
 async def _list(session: Session, arguments: Namespace) -> int:
     answer = await session.metadata()
     shown = sorted(
-        (topic for topic in answer.topics if arguments.internal or not topic.is_internal),
+        (topic for topic in answer.topics if arguments.internal or not is_internal(topic)),
         key=lambda topic: topic.name or "",
     )
     rows = [

@@ -8,21 +8,22 @@ import signal
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from barnabas.cli.command_error import CommandError
+from barnabas.cli.listening_places import obstacles
 from barnabas.cli.service_address import data_directory
 from barnabas.kernel import standard_output
 from barnabas.kernel.data_directory import DataDirectory
 from barnabas.kernel.logging import LogForm, configure, configured, printed
 from barnabas.kernel.standard_output import OutputError
 from barnabas.platform import Hearers, Platform, PlatformError, write_log
-from barnabas.running_platform import RunFile, RunningPlatform, ServiceState
+from barnabas.running_platform import RunFile, RunningPlatform, ServiceState, running_platforms
 from barnabas.service_commands import own, service_commands
-from barnabas.services import BROKER, REGISTRY, SERVICES, SQL, Service
+from barnabas.services import BROKER, REGISTRY, SERVICES, SQL, Resolved, Service
 
 PORT_MAX: Final = 65_535
 PLATFORM: Final = "platform"
@@ -101,6 +102,7 @@ def run(flags: dict[str, str], file: Path | None, wish: Wish) -> int:
     for folder in folders:
         DataDirectory.open(Path(folder))
         _check_alone(Path(folder))
+    _check_ports({service.name: one for service, one in zip(services, resolved, strict=True)})
     commands = service_commands(services, resolved, flags, file)
     run_files = [RunFile(Path(folder), began) for folder in folders]
 
@@ -137,6 +139,15 @@ def _check_alone(folder: Path) -> None:
         raise CommandError(
             f"a platform runs on {folder} already, as process {running.pid}",
             "`barnabas status` shows it. For another one beside it: --data-dir FOLDER --ports-from 19000",
+        )
+
+
+def _check_ports(resolved: Mapping[str, Resolved]) -> None:
+    """A service that finds its port taken would say so among the words of all others."""
+    if found := obstacles(resolved, dict(running_platforms())):
+        raise CommandError(
+            "\n  ".join(["nothing was started, since ports cannot be had", *found]),
+            "Choose other ports for all services with --ports-from 19000, or for one with --set SETTING=URL.",
         )
 
 

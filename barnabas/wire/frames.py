@@ -12,6 +12,9 @@ from barnabas.wire.wire_error import WireError
 
 LENGTH_PREFIX_BYTES: Final = 4
 
+_FOREIGN: Final = {b"HTTP": "HTTP", b"\x15\x03": "TLS"}
+"""How answers in other protocols begin: a status line, an alert."""
+
 _length = struct.Struct(">i")
 _request_head = struct.Struct(">hhih")
 _framed_request_head = struct.Struct(">ihhih")
@@ -35,8 +38,15 @@ def frame_length(buffer: Blob, position: int, max_bytes: int) -> int:
         return int(length)
     if length < 0:
         raise WireError(f"frame length {length} is negative; the peer does not speak the Kafka protocol")
-    hint = "; the peer may be speaking TLS or HTTP to a plaintext listener" if length > 1 << 28 else ""
-    raise WireError(f"frame of {length} bytes is larger than the {max_bytes} bytes allowed{hint}")
+    if (protocol := foreign_protocol(buffer, position)) is not None:
+        raise WireError(f"the peer speaks {protocol}, not the Kafka protocol")
+    raise WireError(f"frame of {length} bytes is larger than the {max_bytes} bytes allowed")
+
+
+def foreign_protocol(buffer: Blob, position: int = 0) -> str | None:
+    """What the peer speaks, where the length prefix at `position` is the beginning of something else."""
+    prefix = bytes(buffer[position : position + LENGTH_PREFIX_BYTES])
+    return next((name for beginning, name in _FOREIGN.items() if prefix.startswith(beginning)), None)
 
 
 def decode_request_header(buffer: Blob, position: int = 0) -> tuple[RequestHeader, int]:

@@ -67,8 +67,8 @@ _ERRORS: Final = (
     _key("errors.retry.timeout", Kind.LONG, 0, "How long a failed operation is tried again; -1: for ever. When the other side is away, a task tries on in any case.", (ERRORS, 1, Width.MEDIUM, "Retry Timeout for Errors"), unit="ms", minimum=-1),
     _key("errors.retry.delay.max.ms", Kind.LONG, 60_000, "The longest pause between two attempts; pauses double up to it.", (ERRORS, 2, Width.MEDIUM, "Maximum Delay Between Retries for Errors"), unit="ms", minimum=1),
     _key("errors.tolerance", Kind.STRING, NONE, "Whether a record that cannot be processed ends the task (none), or is left out and goes to the dead letters (all).", (ERRORS, 3, Width.SHORT, "Error Tolerance"), choices=(NONE, ALL), any_case=True),
-    _key("errors.log.enable", Kind.BOOLEAN, False, "Whether errors that are tolerated are logged.", (ERRORS, 4, Width.SHORT, "Log Errors")),
-    _key("errors.log.include.messages", Kind.BOOLEAN, False, "Whether the log tells which record failed; not what is in it.", (ERRORS, 5, Width.SHORT, "Log Error Details")),
+    _key("errors.log.enable", Kind.BOOLEAN, False, "Whether each error that is tolerated is logged, with the topic, partition and offset of its record; otherwise the log tells of them together, at most each 30 s.", (ERRORS, 4, Width.SHORT, "Log Errors")),
+    _key("errors.log.include.messages", Kind.BOOLEAN, False, "Whether such a line also has the timestamp of a sink's record, or the key and value of a source's.", (ERRORS, 5, Width.SHORT, "Log Error Details")),
 )  # fmt: skip
 
 _DEAD_LETTERS: Final = (

@@ -19,6 +19,8 @@ from connect.tasks.trace import class_name
 
 PREFIX: Final = "__connect.errors."
 PARTITIONS: Final = 1
+SHOWN_MAX_BYTES: Final = 1_000
+"""Of a key or a value in the log."""
 
 
 class Stage(Enum):
@@ -51,6 +53,17 @@ class Origin:
             if self.partition is None
             else f"{self.topic}-{self.partition} at offset {self.offset}"
         )
+
+    @property
+    def contents(self) -> str:
+        """For the log: of a record that can be looked up in Kafka its time alone, as in Kafka Connect; else the beginnings of key and value."""
+        if self.partition is not None:
+            return f"timestamp {self.timestamp_ms}"
+        return f"key {_beginning(self.key)}, value {_beginning(self.value)}"
+
+
+def _beginning(data: bytes | None) -> str:
+    return repr(data if data is None else data[:SHOWN_MAX_BYTES])
 
 
 class DeadLetters:

@@ -33,7 +33,7 @@ class ErrorSettings:
     """How long to try again while the other side is away: for ever, unless somebody has set a limit."""
     retry_delay_max_ms: int
     is_logged: bool
-    is_place_logged: bool
+    are_contents_logged: bool
     dlq_topic: str
     dlq_replication: int
     is_dlq_replication_given: bool
@@ -61,7 +61,7 @@ def error_settings(config: Mapping[str, str]) -> ErrorSettings:
         retry_timeout_ms=value[RETRY_TIMEOUT] if RETRY_TIMEOUT in config else FOR_EVER,
         retry_delay_max_ms=value["errors.retry.delay.max.ms"],
         is_logged=value["errors.log.enable"],
-        is_place_logged=value["errors.log.include.messages"],
+        are_contents_logged=value["errors.log.include.messages"],
         dlq_topic=value["errors.deadletterqueue.topic.name"],
         dlq_replication=value[DLQ_REPLICATION],
         is_dlq_replication_given=DLQ_REPLICATION in config,

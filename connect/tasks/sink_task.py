@@ -258,10 +258,12 @@ class SinkTask:
                 )
             except Exception:
                 logger.exception("the sink could not be closed properly; what is not committed is written again")
+        self._context.tolerance.skipped.tell()
         self._report.send()
 
     def _report_if_due(self) -> None:
         if self._report.is_due():
+            self._context.tolerance.skipped.tell_if_due()
             self._note_lag()
             self._report.send()
 

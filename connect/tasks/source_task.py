@@ -77,6 +77,7 @@ class SourceTask:
             raise
         finally:
             self._awaiting.close()
+            self._context.tolerance.skipped.tell()
             self._report.send()
 
     def _rest(self, seconds: float) -> None:
@@ -172,6 +173,7 @@ class SourceTask:
 
     def _report_if_due(self) -> None:
         if self._report.is_due():
+            self._context.tolerance.skipped.tell_if_due()
             self._report.send()
 
     def _close_source(self) -> None:

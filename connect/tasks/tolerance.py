@@ -8,6 +8,7 @@ from connect.api.failures import ConnectError
 from connect.tasks.dead_letters import DeadLetters, Origin, Stage
 from connect.tasks.figures import TaskFigures
 from connect.tasks.settings import ErrorSettings
+from connect.tasks.skipped_records import SkippedRecords
 from connect.tasks.spec import TaskId
 from connect.tasks.trace import class_name
 
@@ -22,6 +23,7 @@ class Tolerance:
         self._task = task
         self._figures = figures
         self._queue = queue
+        self.skipped = SkippedRecords(task)
 
     @property
     def tolerates_all(self) -> bool:
@@ -35,16 +37,18 @@ class Tolerance:
         if not self._settings.tolerates_all:
             raise self._refusal(origin, stage, error) from error
         self._figures.skipped += 1
+        if not self._settings.is_logged:
+            self.skipped.note(origin, stage, error)
         if self._queue is not None:
             self._queue.send(origin, stage, executor, error)
             self._figures.dead_letters += 1
 
     def _log(self, origin: Origin, stage: Stage, executor: object, error: BaseException) -> None:
         self._figures.errors_logged += 1
-        where = f", with the record {origin}, timestamp {origin.timestamp_ms}" if self._settings.is_place_logged else ""
+        contents = f", {origin.contents}" if self._settings.are_contents_logged else ""
         logger.error(
-            "Error encountered in task %s. Executing stage '%s' with class '%s'%s.",
-            self._task, stage.value, class_name(executor), where, exc_info=error,
+            "Error encountered in task %s. Executing stage '%s' with class '%s', with a record of %s%s.",
+            self._task, stage.value, class_name(executor), origin, contents, exc_info=error,
         )  # fmt: skip
 
     @staticmethod

@@ -16,13 +16,14 @@ from barnabas.kernel.serdes.framing import Frame, Headers, read_frame
 from barnabas.kernel.serdes.registry_check import RegistryCheck
 from barnabas.kernel.serdes.registry_client import RegistryClient, SchemaKey
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
+from barnabas.kernel.serdes.schema_text import SchemaText
 from barnabas.kernel.serdes.serdes_error import SerdesError
 from barnabas.kernel.settings import SettingError, Settings
 from rest_proxy.formats.encoder import Encoder
 from rest_proxy.formats.failure import InvalidSchema, RegistryUnavailable, Undecodable
 from rest_proxy.formats.lookups import Lookups
-from rest_proxy.formats.plain_formats import PLAIN_DECODERS, PLAIN_ENCODERS, guess
-from rest_proxy.formats.registered_schemas import RegisteredSchemas, explain
+from rest_proxy.formats.plain_formats import PLAIN_DECODERS, PLAIN_ENCODERS, PlainEncoder, guess
+from rest_proxy.formats.registered_schemas import TYPE_OF_FORMAT, Registered, RegisteredSchemas, explain
 from rest_proxy.formats.schema_choice import BINARY, SchemaChoice
 from rest_proxy.formats.schema_decoder import SchemaDecoder, UnreadableSchema, make_decoder
 from rest_proxy.formats.schema_encoder import SchemaEncoder
@@ -38,6 +39,7 @@ LATEST_KEPT_S: Final = 5.0
 UNREADABLE_KEPT_S: Final = 10.0
 """How soon a schema that the registry did not have is asked for again."""
 
+_UNTRIED: Final = PlainEncoder("", lambda _value: b"")
 _FRAME_BEGINNINGS: Final = (b"\x00", b"\x01")
 _URLS: Final = "schema.registry.url"
 _USER_INFO: Final = "schema.registry.basic.auth.user.info"
@@ -69,6 +71,15 @@ class Formats:
     async def encoder(self, choice: SchemaChoice) -> Encoder:
         """The encoder of a choice. The children of FormatFailure say why there is none."""
         return self.known(choice) or await self._encoders.get(choice)
+
+    def is_new(self, choice: SchemaChoice) -> bool:
+        """Whether `encoder` may register its schema."""
+        return choice.text is not None and self.known(choice) is None
+
+    async def trial(self, choice: SchemaChoice) -> Encoder:
+        """For a schema that came as text: finds out whether values fit, before it is registered for them. Where that takes a registry, as for
+        Protobuf, or where the text is no schema, whatever is tried fits: the registry has the last word."""
+        return await asyncio.get_running_loop().run_in_executor(self._executor, self._make_trial, choice)
 
     async def decode_all(
         self, form: str, records: Iterable[tuple[bytes | None, Headers]], *, is_key: bool = False
@@ -130,6 +141,15 @@ class Formats:
     async def stop(self) -> None:
         self._executor.submit(self._client.close)
         self._executor.shutdown(wait=False)
+
+    def _make_trial(self, choice: SchemaChoice) -> Encoder:
+        form = choice.format or ""
+        kind = TYPE_OF_FORMAT.get(form)
+        try:
+            codec = None if kind is None else self._codecs.trial(SchemaText(choice.text or "", kind))
+        except SerdesError:
+            codec = None
+        return _UNTRIED if codec is None else SchemaEncoder(Registered("", 0, 0, form), codec)
 
     def _make_encoder(self, choice: SchemaChoice) -> SchemaEncoder:
         registered = self._schemas.find(choice)

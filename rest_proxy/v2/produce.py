@@ -15,6 +15,7 @@ from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from rest_proxy.formats.failure import InvalidData
 from rest_proxy.formats.plain_formats import PLAIN_ENCODERS
+from rest_proxy.formats.schema_choice import SchemaChoice
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.kafka.producer import ANY_PARTITION, Delivered, OutgoingRecord
 from rest_proxy.kafka.topic_name import invalid_topic
@@ -85,13 +86,8 @@ class Produce:
         body = ProduceRequest.parse(await request.body())
         if self._reachability.is_known_to_be_away:
             await self._reachability.check()
-        key, value = _PLAIN_PARTS.get(form) or await self._parts(body, topic, form)
-        outgoing: list[OutgoingRecord] = []
-        for start in range(0, len(body.records), RECORDS_AT_ONCE):
-            if start:
-                await asyncio.sleep(0)
-            some = enumerate(body.records[start : start + RECORDS_AT_ONCE], start)
-            outgoing += _outgoing(some, topic, partition, key, value)
+        key, value = _PLAIN_PARTS.get(form) or await self._parts(body, topic, partition, form)
+        outgoing = await _all_outgoing(body, topic, partition, key, value)
         invalid = invalid_topic(topic)
         results: Sequence[Delivered | KafkaFailure] = (
             [invalid] * len(outgoing) if invalid else await self._producer.send(outgoing)
@@ -104,17 +100,21 @@ class Produce:
             raise_topic_not_found(results)
         return JsonAnswer(_answer(results, key, value), _status(failures), media_type)
 
-    async def _parts(self, body: ProduceRequest, topic: str, form: str) -> tuple[_Part, _Part]:
-        """How keys and values of a format with schemas become bytes."""
-        parts = []
-        for name, refuse in (("key", _refuse_key), ("value", _refuse_value)):
-            choice = body.choice(topic, form, is_key=name == "key")
-            if choice is None:
-                parts.append(_Part(name, refuse))
-            else:
-                encoder = await self._formats.encoder(choice)
-                parts.append(_Part(name, encoder.encode, encoder.schema_id))
-        return parts[0], parts[1]
+    async def _parts(self, body: ProduceRequest, topic: str, partition: int, form: str) -> tuple[_Part, _Part]:
+        """How keys and values of a format with schemas become bytes. A request that is refused leaves no new schema behind."""
+        choices = [body.choice(topic, form, is_key=is_key) for is_key in (True, False)]
+        if any(choice is not None and self._formats.is_new(choice) for choice in choices):
+            key, value = [await self._part(*each, is_trial=True) for each in zip(_ABSENT, choices, strict=True)]
+            await _all_outgoing(body, topic, partition, key, value)
+        key, value = [await self._part(*each) for each in zip(_ABSENT, choices, strict=True)]
+        return key, value
+
+    async def _part(self, absent: _Part, choice: SchemaChoice | None, *, is_trial: bool = False) -> _Part:
+        if choice is None:
+            return absent
+        is_tried = is_trial and self._formats.is_new(choice)
+        encoder = await (self._formats.trial(choice) if is_tried else self._formats.encoder(choice))
+        return _Part(absent.name, encoder.encode, encoder.schema_id)
 
 
 def _refuse_key(_key: Any) -> NoReturn:
@@ -125,6 +125,22 @@ def _refuse_value(_value: Any) -> NoReturn:
     raise HttpError(
         UNPROCESSABLE, "Request includes values but does not include value schema", code=VALUE_SCHEMA_MISSING
     )
+
+
+_ABSENT: Final = (_Part("key", _refuse_key), _Part("value", _refuse_value))
+"""What there is where a request names no schema."""
+
+
+async def _all_outgoing(
+    body: ProduceRequest, topic: str, partition: int, key: _Part, value: _Part
+) -> list[OutgoingRecord]:
+    outgoing: list[OutgoingRecord] = []
+    for start in range(0, len(body.records), RECORDS_AT_ONCE):
+        if start:
+            await asyncio.sleep(0)
+        some = enumerate(body.records[start : start + RECORDS_AT_ONCE], start)
+        outgoing += _outgoing(some, topic, partition, key, value)
+    return outgoing
 
 
 def _outgoing(

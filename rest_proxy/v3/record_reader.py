@@ -90,9 +90,24 @@ class RecordReader:
                 return self.read_known(fields)
             except UnknownSchema as unknown:
                 try:
+                    if unknown.choice.text is not None and (problem := await self._trial(fields)) is not None:
+                        return problem
                     self._keep(unknown.choice, await self._formats.encoder(unknown.choice))
                 except FormatFailure as failure:
                     return error_of(failure)
+
+    async def _trial(self, fields: dict[str, Any]) -> HttpError | None:
+        """What is wrong with a record, found out before a schema is registered for it: one that is refused leaves none behind."""
+        reader = RecordReader(self.topic, self._formats)
+        while True:
+            try:
+                found = reader.read_known(fields)
+                return found if isinstance(found, HttpError) else None
+            except UnknownSchema as unknown:
+                choice = unknown.choice
+                is_new = choice.text is not None
+                encoder = await (self._formats.trial(choice) if is_new else self._formats.encoder(choice))
+                reader._keep(choice, encoder)
 
     def read_known(self, fields: dict[str, Any]) -> ReadRecord | HttpError:
         """The same at once; UnknownSchema if it cannot be."""

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable
 from typing import Final, Protocol
 
+from streams_sql.language.expressions import ColumnName
 from streams_sql.language.problem import Position, SqlProblem
 from streams_sql.sources import Source
 
@@ -45,6 +46,11 @@ def choice_hint(name: str, names: Iterable[str]) -> str:
     known = list(dict.fromkeys(names))
     shown = ", ".join(known[:NAMES_SHOWN_MAX]) + (", …" if len(known) > NAMES_SHOWN_MAX else "")
     return nearest_hint(name, known) or f" There are {shown}."
+
+
+def text_hint(column: ColumnName) -> str:
+    """A name that nobody has may be meant as a text, to be put after a message."""
+    return f" Double quotes stand around names; a text is written '{column.name}'." if column.is_like_text else ""
 
 
 def nearest_hint(name: str, names: Iterable[str]) -> str:

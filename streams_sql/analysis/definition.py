@@ -194,8 +194,18 @@ def _check_schema(statement: CreateSource, schema: Schema) -> None:
         again = next(name for name in names if names.count(name) > 1)
         raise SqlProblem(f"Duplicate column names: `{again}` is in the key and in the value.")
     if statement.kind is Kind.TABLE and not schema.key:
-        raise SqlProblem(
-            "Tables require a PRIMARY KEY. Please define the PRIMARY KEY.\n"
-            "Use a partial schema to define the primary key and still load the value columns from the Schema Registry, for "
-            f"example:\n\tCREATE TABLE {statement.name} (ID INT PRIMARY KEY) WITH (...);"
+        raise SqlProblem(f"Tables require a PRIMARY KEY. {_primary_key_advice(statement)}", statement.position)
+
+
+def _primary_key_advice(statement: CreateSource) -> str:
+    if not statement.columns:
+        return (
+            "Name the column of the key, and the others still come from the Schema Registry: "
+            f"CREATE TABLE {statement.name} (ID INT PRIMARY KEY) WITH (…);"
         )
+    first = statement.columns[0]
+    return (
+        "Write PRIMARY KEY behind the column that is the key of the records, such as "
+        f"CREATE TABLE {statement.name} ({first.name} {first.type} PRIMARY KEY, …); a topic whose records are no rows "
+        "under a key is a STREAM."
+    )

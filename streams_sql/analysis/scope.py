@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from streams_sql.analysis.calls import INTERVAL_UNITS, takes_unit
-from streams_sql.analysis.catalogue_view import CatalogueView, choice_hint, known_source
+from streams_sql.analysis.catalogue_view import CatalogueView, choice_hint, known_source, text_hint
 from streams_sql.analysis.column_names import SYNTHETIC_KEY, joined_name
 from streams_sql.analysis.traversal import rewritten, with_children
 from streams_sql.language.expressions import ColumnName, Expression, FunctionCall, Lambda
@@ -147,7 +147,7 @@ class Scope:
             )
         asked = [source for source in self.sources if column.source in (None, source.alias)]
         names = [known.name for source in asked for known in source.columns()]
-        return SqlProblem(message + choice_hint(column.name, names), column.position)
+        return SqlProblem(message + (text_hint(column) or choice_hint(column.name, names)), column.position)
 
     def resolved(self, expression: Expression, clause: str) -> Expression:
         """The expression with the names that its columns have in the relation that the query reads."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from streams_sql import typed
 from streams_sql.analysis.cast_hints import can_cast
-from streams_sql.analysis.catalogue_view import choice_hint, nearest_hint
+from streams_sql.analysis.catalogue_view import choice_hint, nearest_hint, text_hint
 from streams_sql.analysis.coercion import castable, converted, in_common
 from streams_sql.analysis.numbers import BIGINT_MAX, BIGINT_MIN, INTEGER_MAX, INTEGER_MIN, decimal_of, rank
 from streams_sql.analysis.operators import COMPARISON_WORDS, COMPARISONS, LOGICAL, arithmetic, comparison
@@ -83,7 +83,7 @@ class TypeInference:
     def column(self, expression: written.ColumnName) -> Typed:
         found = self._parameters.get(expression.name) or self.columns.get(expression.name)
         if found is None:
-            hint = nearest_hint(expression.name, self.columns)
+            hint = text_hint(expression) or nearest_hint(expression.name, self.columns)
             raise SqlProblem(f"Column '{self.text(expression)}' cannot be resolved.{hint}")
         return found
 

@@ -36,7 +36,7 @@ from streams_sql.language.expressions import (
     Subscript,
     Unary,
 )
-from streams_sql.language.problem import Lines, Position, SyntaxProblem, shortened
+from streams_sql.language.problem import DOUBLE_QUOTE, Lines, Position, SyntaxProblem, shortened
 from streams_sql.language.token_reader import bigint
 
 MadeFunctions: TypeAlias = Mapping[str, Function | AggregateFunction]
@@ -131,7 +131,8 @@ class Conversion:
         return Literal(bool(node.this), position=self.position(node))
 
     def _column(self, node: exp.Column) -> ColumnName:
-        return ColumnName(node.name, node.table or None, position=self.position(node))
+        is_like_text = not node.table and self._lines.is_at(node.this.meta.get("start", -1), DOUBLE_QUOTE)
+        return ColumnName(node.name, node.table or None, position=self.position(node), is_like_text=is_like_text)
 
     # -- operators --------------------------------------------------------------------------------
 

@@ -120,7 +120,7 @@ def read_properties(reader: Reader) -> Properties:
 
     def read_property() -> None:
         position = reader.position
-        name = (reader.accept_string() or reader.name()).upper()
+        name = (reader.accept_string() or reader.accept_reserved() or reader.name()).upper()
         if name in properties:
             raise reader.problem(f"The property {name} is given twice.", position)
         reader.expect("=")

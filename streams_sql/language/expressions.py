@@ -42,6 +42,8 @@ class ColumnName(_Placed):
 
     name: str
     source: str | None = None
+    is_like_text: bool = field(default=False, compare=False, repr=False, kw_only=True)
+    """Whether it stands in double quotes, in which other languages have texts."""
 
     def __str__(self) -> str:
         return f"{self.source}.{self.name}" if self.source else self.name

@@ -12,6 +12,9 @@ from typing import Final
 WORD_CHARACTERS_MAX: Final = 60
 """Of what a message quotes."""
 
+DOUBLE_QUOTE: Final = '"'
+"""Around names, as the backtick."""
+
 _NEWLINE: Final = re.compile(r"\r\n|\r|\n")
 
 
@@ -28,7 +31,12 @@ class Lines:
     """Where the lines of a text begin."""
 
     def __init__(self, text: str) -> None:
+        self._text = text
         self._starts = [0, *(newline.end() for newline in _NEWLINE.finditer(text))]
+
+    def is_at(self, start: int, sign: str) -> bool:
+        """Whether it stands at this offset."""
+        return self._text.startswith(sign, start)
 
     def position(self, start: int, length: int) -> Position:
         """Of the word that begins at this offset."""

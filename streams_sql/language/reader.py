@@ -11,7 +11,7 @@ from sqlglot.tokenizer_core import TokenType
 from streams_sql.language.conversion import Conversion, MadeFunctions
 from streams_sql.language.dialect import RESERVED
 from streams_sql.language.expression_grammar import ExpressionGrammar
-from streams_sql.language.expressions import Expression, Literal
+from streams_sql.language.expressions import ColumnName, Expression, Literal
 from streams_sql.language.statements import Query, Relation, SelectAll, SelectColumn, SelectItem
 from streams_sql.sql_types import SqlType
 
@@ -73,8 +73,11 @@ class Reader(ExpressionGrammar):
         position = self.position
         literal = None if self.word() == "(" else self._conversion.expression(self._parse_unary())
         if not isinstance(literal, Literal):
+            is_text = isinstance(literal, ColumnName) and literal.is_like_text
+            hint = f" Double quotes stand around names; a string is written '{literal}'." if is_text else ""
             raise self.problem(
-                "Only a literal may stand here: a number, TRUE, FALSE, NULL or a string in single quotes.", position
+                f"Only a literal may stand here: a number, TRUE, FALSE, NULL or a string in single quotes.{hint}",
+                position,
             )
         return literal
 

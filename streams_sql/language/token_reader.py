@@ -11,7 +11,8 @@ from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from streams_sql.language.dialect import RESERVED, StreamsSql
-from streams_sql.language.problem import Lines, Position, SyntaxProblem, shortened
+from streams_sql.language.problem import DOUBLE_QUOTE, Lines, Position, SyntaxProblem, shortened
+from streams_sql.language.words import STRUCTURE_WORDS
 from streams_sql.sql_types import SqlType
 
 INTEGER_MAX: Final = 2**63 - 1
@@ -161,6 +162,10 @@ class TokenReader(Parser):
             return self._prev.text
         self._miss(NAME)
         return None
+
+    def accept_reserved(self) -> str | None:
+        """A reserved word, where names are not those of columns and sources."""
+        return self._prev.text if self._match(RESERVED) else None
 
     def name(self) -> str:
         name = self.accept_name()
@@ -321,9 +326,17 @@ class TokenReader(Parser):
             meant = self._meant(token, expected)
             if meant:
                 return self.problem(f"{message} Did you mean {meant} instead of {token.text}?", self._position(token))
-        if self._curr.token_type is RESERVED and NAME in expected:
+        if self._is_reserved_name(expected):
             message += f" {self._curr.text.upper()} is a reserved word: to use it as a name, write `{self._curr.text.upper()}`."
+        if STRING in expected and self._curr and self.lines.is_at(self._curr.start, DOUBLE_QUOTE):
+            message += f" Double quotes stand around names; a string is written '{shortened(self._curr.text)}'."
         return self.problem(message)
+
+    def _is_reserved_name(self, expected: list[str]) -> bool:
+        """Whether a word that is no name may have been meant as one. In place of an expression, some words tell rather that it was left out."""
+        if not self._curr or self._curr.token_type is not RESERVED:
+            return False
+        return NAME in expected or (EXPRESSION in expected and self._curr.text.upper() not in STRUCTURE_WORDS)
 
     def _meant(self, token: Token, expected: list[str]) -> str | None:
         """The word looked for that is much like this one. A misspelt word before this one was taken for an alias."""

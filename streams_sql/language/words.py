@@ -98,6 +98,45 @@ RESERVED_WORDS: Final = frozenset(
 )
 """Names only if they are quoted."""
 
+STRUCTURE_WORDS: Final = frozenset(
+    {
+        "ALL",
+        "AND",
+        "AS",
+        "BETWEEN",
+        "BY",
+        "CASE",
+        "DISTINCT",
+        "ELSE",
+        "END",
+        "EXISTS",
+        "FROM",
+        "FULL",
+        "GROUP",
+        "HAVING",
+        "IN",
+        "INNER",
+        "IS",
+        "JOIN",
+        "LEFT",
+        "LIKE",
+        "LIMIT",
+        "NOT",
+        "ON",
+        "OR",
+        "OUTER",
+        "RIGHT",
+        "SELECT",
+        "THEN",
+        "WHEN",
+        "WHERE",
+        "WINDOW",
+        "WITH",
+        "WITHIN",
+    }
+)
+"""Those reserved words that go on with a query: who writes one of them where a column should be has rather left the column out."""
+
 UNIT_MS: Final = {
     "MILLISECOND": 1,
     "SECOND": 1_000,

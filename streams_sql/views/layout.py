@@ -19,8 +19,6 @@ VERSION: Final = 2
 """Of how rows are kept. Views of another one are built anew from their topics."""
 
 MS_PER_DAY: Final = 86_400_000
-GRACE_MS: Final = MS_PER_DAY
-"""How late records may be where a window does not say it."""
 RETENTION_MS_MIN: Final = MS_PER_DAY
 
 TABLE: Final = "view_rows"
@@ -103,8 +101,8 @@ def retention_ms(window: Window) -> int:
     """How long after its end a window is kept."""
     if window.retention_ms is not None:
         return window.retention_ms
-    grace_ms = GRACE_MS if window.grace_ms is None else window.grace_ms
-    return max(RETENTION_MS_MIN, window.size_ms + grace_ms)
+    # Without a grace period rows are late a day after the beginning of their window, or at its end if that comes later.
+    return max(RETENTION_MS_MIN, window.size_ms + (window.grace_ms or 0))
 
 
 def _window_columns(source: Source) -> int:

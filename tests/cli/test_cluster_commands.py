@@ -6,8 +6,10 @@ import csv
 import io
 import json
 import resource
+import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from barnabas.cli import output, terminal
 from barnabas.cli.main import main
 from barnabas.cli.output import Column
 from barnabas.cli.progress import Progress
+from barnabas.cli.status_cluster import cluster_status
 from tests.cli.conftest import Call, Failure, environment
 
 START_UPS = 5
@@ -51,6 +54,18 @@ def test_a_topic_from_its_creation_to_its_end(run_at: Call, topic: str) -> None:
     assert shown.splitlines()[0].split() == ["NAME", "VALUE", "SOURCE", "READ", "ONLY"]
     assert run_at("topics", "delete", topic, "--yes") == f"deleted topic {topic}\n"
     assert topic not in run_at("topics", "list")
+
+
+def test_topics_of_services_are_shown_to_those_who_ask(run_at: Call, broker_address: str, topic: str) -> None:
+    run_at("topics", "create", f"_{topic}")
+    run_at("produce", topic, "1", "--create")
+    run_at("consume", topic, "--group", topic, "-n", "1")
+    shown = {row["name"] for row in json.loads(run_at("topics", "list", "-o", "json"))}
+    everything = {row["name"] for row in json.loads(run_at("topics", "list", "--internal", "-o", "json"))}
+    assert topic in shown
+    assert {f"_{topic}", "__consumer_offsets"} <= everything - shown
+    cluster = cluster_status(broker_address)
+    assert (cluster.topics, cluster.internal) == (len(shown), len(everything - shown))
 
 
 def test_records_there_and_back(run_at: Call, topic: str, tmp_path: Path) -> None:
@@ -129,6 +144,35 @@ def test_nobody_there_is_told_at_once(words: tuple[str, ...], capsys: pytest.Cap
     said = capsys.readouterr().err
     assert "cannot connect to 127.0.0.1:1" in said
     assert "barnabas up" in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "told", "advice"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "it speaks HTTP", "by default 9092"),
+        (b"\x15\x03\x03\x00\x02\x02\x50", "it speaks TLS", "PLAINTEXT"),
+    ],
+)
+def test_somebody_who_is_no_broker_is_told_at_once(
+    answer: bytes, told: str, advice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        address = f"127.0.0.1:{stranger.getsockname()[1]}"
+
+        def serve() -> None:
+            peer, _ = stranger.accept()
+            with peer:
+                peer.recv(1)
+                peer.sendall(answer)
+
+        with ThreadPoolExecutor(1) as pool:
+            served = pool.submit(serve)
+            assert main(["topics", "list", "-b", address]) == 3
+            served.result()
+    said = capsys.readouterr().err
+    assert f"what answers at {address} is no Kafka broker: {told}\n" in said
+    assert advice in said
+    assert "trying again" not in said
 
 
 def test_a_deletion_is_confirmed(failure_at: Failure, topic: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -283,6 +283,12 @@ def test_a_mistake_is_shown_with_its_place_and_a_remedy(refused: Refused, stream
     )
 
 
+def test_what_leaves_no_trace_is_told_to_people_alone(sql: Sql, stream: str) -> None:
+    statement = f"INSERT INTO {stream} (ID) VALUES ('c');"
+    assert sql(statement) == "done\n"
+    assert [sql("-o", form, statement) for form in ("json", "jsonl", "csv")] == [""] * 3
+
+
 def test_a_file_stops_at_its_first_mistake_and_says_where(
     sql_service: SqlProcess, refused: Refused, sql: Sql, stream: str, topic: str, tmp_path: Path
 ) -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from barnabas.cli.main import main
-from barnabas.running_platform import RunningPlatform, running_platforms
+from barnabas.running_platform import RunFile, RunningPlatform, ServiceState, running_platforms
 from tests.cli.conftest import COMMAND_DEADLINE_S, Run, Start
-from tests.ports import free_ports_in_a_row
+from tests.ports import free_port, free_ports_in_a_row
 from tests.registry import ask
 from tests.waiting import wait_for
 
@@ -133,15 +133,39 @@ def test_it_goes_on_when_the_reader_of_its_output_leaves(start: Start, tmp_path:
 
 
 def test_a_service_that_cannot_start_ends_the_command(start: Start, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        process = start("up", "--listeners", f"PLAINTEXT://127.0.0.1:{taken.getsockname()[1]}")
-        assert process.wait(COMMAND_DEADLINE_S) == 1
+    (tmp_path / "torn").mkdir()
+    (tmp_path / "torn" / "meta.properties").write_text("version=0\n")
+    process = start("up", "--only", "broker", "--set", "log.dirs=torn", *ANY_PORT)
+    assert process.wait(COMMAND_DEADLINE_S) == 1
     log = (tmp_path / "log").read_text()
-    assert "broker: cannot listen" in log
-    assert "choose other ports for all services with --ports-from" in log
-    assert log.count("cannot listen") == 1, "it is told once"
+    assert log.count("meta.properties") == 1, "it is told once"
     last = "barnabas: broker ended with exit status 1 before it was ready; its log above says why"
     assert log.splitlines()[-1] == last
+
+
+def test_ports_are_looked_at_before_anything_starts(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with socket.create_server(("127.0.0.1", 0)) as ours, socket.create_server(("127.0.0.1", 0)) as others:
+        port, taken = ours.getsockname()[1], others.getsockname()[1]
+        (tmp_path / "first").mkdir()
+        RunFile(tmp_path / "first", 0.0).update([ServiceState("broker", None, (f"127.0.0.1:{port}",), 0)])
+        words = ["up", "--listeners", f"PLAINTEXT://localhost:{port}", *OTHERS_ANY_PORT]
+        shared = free_port()
+        for setting, value in (("registry", taken), ("rest", shared), ("connect", shared)):
+            words += ["--set", f"{setting}.listeners=http://127.0.0.1:{value}"]
+        told = run(*words)
+    assert (told.returncode, told.stdout) == (1, "")
+    first, broker, registry, connect, advice = told.stderr.splitlines()
+    assert first == "barnabas: nothing was started, since ports cannot be had"
+    where = f"{tmp_path / 'first'}, as process {os.getpid()}"
+    assert (
+        broker == f"  broker: localhost:{port} is that of the platform that runs on {where}; the setting is listeners"
+    )
+    assert registry.startswith(f"  registry: 127.0.0.1:{taken} is taken by another program")
+    assert registry.endswith("the setting is registry.listeners")
+    assert "is wanted for rest.listeners, too" in connect
+    assert "--ports-from" in advice
+    assert not (tmp_path / "barnabas-data" / "broker").exists()
 
 
 def test_some_services_at_ports_in_a_row(

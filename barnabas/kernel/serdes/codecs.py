@@ -52,19 +52,15 @@ class Codecs:
             self._kept[key] = found
         return found
 
+    def trial(self, schema: SchemaText) -> Codec | None:
+        """That of a schema which no registry need have, and which refers to no other; None for Protobuf, whose texts a registry compiles."""
+        return None if schema.type == PROTOBUF else self._of_text(schema)
+
     def schema_type(self, key: SchemaKey) -> str:
         return self._client.schema(key).type
 
     def _make(self, key: SchemaKey) -> Codec:
         schema = self._client.schema(key)
-        if schema.type == AVRO:
-            from barnabas.kernel.serdes.avro import AvroCodec
-
-            return AvroCodec(schema.text, list(self.referenced(schema).values()))
-        if schema.type == JSON:
-            from barnabas.kernel.serdes.json_schema import JsonSchemaCodec
-
-            return JsonSchemaCodec(schema.text, self.referenced(schema), validates=self._options.validates)
         if schema.type == PROTOBUF:
             from barnabas.kernel.serdes.protobuf import ProtobufCodec
 
@@ -75,7 +71,18 @@ class Codecs:
                 message=self._options.message,
                 keeps_names=self._options.keeps_names,
             )
-        raise SerdesError(f"schema {key} is of the type {schema.type}, which is none of {AVRO}, {JSON}, {PROTOBUF}")
+        return self._of_text(schema)
+
+    def _of_text(self, schema: SchemaText) -> Codec:
+        if schema.type == AVRO:
+            from barnabas.kernel.serdes.avro import AvroCodec
+
+            return AvroCodec(schema.text, list(self.referenced(schema).values()))
+        if schema.type == JSON:
+            from barnabas.kernel.serdes.json_schema import JsonSchemaCodec
+
+            return JsonSchemaCodec(schema.text, self.referenced(schema), validates=self._options.validates)
+        raise SerdesError(f"the schema is of the type {schema.type}, which is none of {AVRO}, {JSON}, {PROTOBUF}")
 
     def referenced(self, schema: SchemaText, form: str | None = None) -> dict[str, str]:
         """The texts that a schema refers to by name, directly or not: what a text needs stands before it."""

@@ -48,9 +48,11 @@ class FileSink(Sink[FileSinkSettings]):
         return rejected
 
     def start(self) -> None:
-        """A file that cannot be written shows at once, where there is just one."""
-        if self.settings.file is not None and self._is_one_file:
-            self._file(_ANYWHERE)
+        """A file that cannot be written shows at once, where there is just one, and a folder that is not there always."""
+        if self.settings.file is not None:
+            self._check_folder()
+            if self._is_one_file:
+                self._file(_ANYWHERE)
 
     def flush(self) -> None:
         if self.settings.file is None:
@@ -114,11 +116,21 @@ class FileSink(Sink[FileSinkSettings]):
         name = self._name(place)
         file = self._files.get(name)
         if file is None:
+            self._check_folder()
             try:
                 file = self._files[name] = OutputFile(Path(name), self.settings)
             except OSError as error:
                 raise ConnectError(f"{name} cannot be written: {error.strerror}: {error.filename}") from error
         return file
+
+    def _check_folder(self) -> None:
+        """A folder that is not there is a mistake in the setting, or a disk that is away. Those that are named after topics and partitions are made."""
+        fixed = (self.settings.file or "").partition(_TOPIC)[0].partition(_PARTITION)[0]
+        folder = Path(fixed) if fixed.endswith("/") else Path(fixed).parent
+        if not folder.is_dir():
+            raise ConnectError(
+                f"{self.settings.file} cannot be written: the folder {folder} is not there; make it, or name another in file"
+            )
 
     @property
     def _is_one_file(self) -> bool:

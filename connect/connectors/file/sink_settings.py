@@ -17,7 +17,7 @@ JSON: Final = "json"
 class FileSinkSettings:
     file: str | None = setting(
         "file",
-        "Destination filename; ${topic} and ${partition} in it make a file for each. If not specified, the standard output is used.",
+        "Destination filename, in a folder that is there; ${topic} and ${partition} in it make a file for each. If not specified, the standard output is used.",
         None,
         importance=Importance.HIGH,
     )

@@ -108,6 +108,26 @@ def test_records_with_schemas_by_text_and_by_id(
     assert read(service.broker, topic, 3) == [(key, first), (key, second), (None, second)]
 
 
+@pytest.mark.parametrize(
+    ("form", "schema", "records", "told"),
+    [
+        ("avro", ORDER, [{"value": {"id": 1}}, {"value": {"id": "x"}}], "records[1].value: "),
+        ("avro", ORDER, [{"value": {"id": 1}, "key": {"id": "x"}}], "records[0].key: "),
+        ("jsonschema", POINT, [{"value": {"x": "y"}}], "records[0].value: "),
+        ("jsonschema", POINT, [{"value": {"x": 1}, "when": 1}], "Unrecognized field: when"),
+    ],
+)
+def test_a_request_that_is_refused_leaves_no_schema_behind(
+    rest_url: str, registry_url: str, topic: str, form: str, schema: str, records: list[Any], told: str
+) -> None:
+    body = {"key_schema": schema, "value_schema": schema, "records": records}
+    answer = produce(rest_url, f"/topics/{topic}", form, body)
+    assert answer.status >= 400
+    assert told in answer.body["message"]
+    subjects = ask(registry_url, "GET", f"/subjects?subjectPrefix={topic}", None)
+    assert (subjects.status, subjects.body) == (200, [])
+
+
 def test_partitions_are_those_of_the_record_or_of_the_path(rest_url: str, barnabas: BarnabasBroker, topic: str) -> None:
     create_topic(barnabas.address, topic, partitions=3)
     mixed = {"records": [{"value": 1, "partition": 2}, {"value": 2, "partition": "1"}, {"value": 3, "partition": 2.0}]}

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Message, TopicPartition
 
-from tests.registry import Answer
+from tests.broker import BarnabasBroker
+from tests.registry import Answer, ask
 from tests.rest_proxy.v3.upload import Upload
 from tests.rest_proxy.v3.v3_service import V3Service
 
@@ -190,6 +191,32 @@ def test_a_record_that_is_wrong_has_its_receipt_in_its_turn(v3: V3Service, topic
     for (bad, code, message), receipt in zip(BAD_RECORDS, receipts[::2], strict=True):
         assert (receipt["error_code"], sorted(receipt)) == (code, ["error_code", "message"]), (bad, receipt)
         assert message in receipt["message"], bad
+
+
+@pytest.mark.parametrize("form", ["AVRO", "JSONSCHEMA"])
+def test_a_record_that_is_refused_leaves_no_schema_behind(
+    rest_url: str, barnabas: BarnabasBroker, registry_url: str, topic: str, form: str
+) -> None:
+    v3 = V3Service.at(rest_url, barnabas.address)
+    v3.create(topic)
+    good = {"type": form, "schema": SCHEMAS[form][0], "data": {"f": 1}}
+    bad = {**good, "data": {"f": "x"}}
+    receipts = post(v3, topic, {"value": bad}, {"value": good, "key": bad}, {"value": good, "partition_id": "x"})
+    assert [receipt["error_code"] for receipt in receipts] == [400, 400, 400], receipts
+    refused = batch(v3, topic, {"entries": [{"id": "1", "value": bad}]}).body
+    assert [failure["error_code"] for failure in refused["failures"]] == [400]
+    assert ask(registry_url, "GET", f"/subjects?subjectPrefix={topic}").body == []
+    assert [receipt["error_code"] for receipt in post(v3, topic, {"value": good, "key": good})] == [200]
+    assert ask(registry_url, "GET", f"/subjects?subjectPrefix={topic}").body == [f"{topic}-key", f"{topic}-value"]
+
+
+def test_records_are_taken_for_a_cluster_of_any_name(v3: V3Service, topic: str) -> None:
+    """As by Confluent's proxy, whose clients may write any."""
+    v3.create(topic)
+    answer = ask(
+        v3.url, "POST", f"/v3/clusters/any/topics/{topic}/records", text("a"), {"Content-Type": "application/json"}
+    )
+    assert (answer.status, answer.body["cluster_id"], answer.body["offset"]) == (200, "any", 0)
 
 
 def test_receipts_come_while_the_upload_goes_on(v3: V3Service, topic: str) -> None:

@@ -99,6 +99,8 @@ def test_casts_are_put_in(catalogue: Sources, condition: str, wanted: str) -> No
 
 WRONG = {
     "nosuch": "SELECT column 'NOSUCH' cannot be resolved.",
+    'i = "OPEN"': "SELECT column 'OPEN' cannot be resolved. Double quotes stand around names; a text is written 'OPEN'.",
+    "i = `OPEN`": "SELECT column 'OPEN' cannot be resolved. There are",
     "everythin.i": "'EVERYTHIN' is not a valid stream/table name or alias. Did you mean EVERYTHING?",
     "i + b": "Error processing expression: (I + B). Unsupported arithmetic types. INTEGER BOOLEAN",
     "i + NULL": "Arithmetic on types INTEGER and null are not supported.",

@@ -13,6 +13,7 @@ import pytest
 from streams_sql.client import Client
 from tests.platform_process import PlatformProcess
 from tests.process_tree import descendants
+from tests.registry import ask
 from tests.streams_sql.e2e.deadlines import TEST_S
 from tests.streams_sql.e2e.spark_processes import SparkProcesses, wait_until_gone
 
@@ -43,6 +44,7 @@ def test_the_demo_as_often_as_one_likes(platform: PlatformProcess, tmp_path: Pat
     with Client(platform.url_of("sql")) as client:
         assert [each["streams"] for each in client.execute("SHOW STREAMS;")] == [[]], "nothing is left of it"
     assert "demo" not in command(platform, "groups", "list").stdout
+    assert ask(platform.url_of("registry"), "GET", "/subjects?deleted=true").body == []
     assert demo(platform, "--remove").stdout == "What a demo has left is removed.\n"
 
 

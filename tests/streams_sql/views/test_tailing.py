@@ -14,6 +14,7 @@ from streams_sql.language.statements import Window, WindowKind
 from streams_sql.plan.records import window_suffix
 from streams_sql.sources import KeyWindow, Source
 from streams_sql.sql_types import BIGINT, INTEGER, STRING
+from streams_sql.views.layout import MS_PER_DAY, retention_ms
 from streams_sql.views.store import PROBLEMS_MAX
 from streams_sql.views.views import View, Views, ViewStatus
 from tests.broker import BarnabasBroker, BrokerProcess
@@ -141,6 +142,19 @@ def test_windows_are_part_of_the_key(
             assert await asked(views, source, "SELECT * FROM T;") == expected[:1]
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("size_ms", "grace_ms", "kept_ms"),
+    [
+        (1_000, None, MS_PER_DAY),
+        (7 * MS_PER_DAY, None, 7 * MS_PER_DAY),
+        (1_000, 0, MS_PER_DAY),
+        (MS_PER_DAY, 5_000, MS_PER_DAY + 5_000),
+    ],
+)
+def test_windows_are_kept_for_a_day_or_as_long_as_they_change(size_ms: int, grace_ms: int | None, kept_ms: int) -> None:
+    assert retention_ms(Window(WindowKind.TUMBLING, size_ms, grace_ms=grace_ms)) == kept_ms
 
 
 def test_windows_that_ended_long_ago_are_deleted(barnabas: BarnabasBroker, topic: str, tmp_path: Path) -> None:

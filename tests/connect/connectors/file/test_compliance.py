@@ -62,6 +62,7 @@ class TestSink(SinkCompliance):
     config: ClassVar = {"format": "json"}
 
     def arrange(self, folder: Path) -> Mapping[str, str]:
+        (folder / "out").mkdir(exist_ok=True)
         return {"file": str(folder / "out" / "out.jsonl")}
 
     def written(self, folder: Path) -> Sequence[int]:

@@ -75,6 +75,22 @@ def test_a_name_may_hold_topic_and_partition(tmp_path: Path, sink_to: Make) -> N
     }  # fmt: skip
 
 
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path, sink_to: Make) -> None:
+    missing = tmp_path / "no" / "such"
+    for name in ("out.txt", "${topic}/out.txt"):
+        with pytest.raises(ConnectError, match=f"the folder {missing} is not there; make it"):
+            sink_to(missing / name).start()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_named_after_topics_are_made(tmp_path: Path, sink_to: Make) -> None:
+    sink = sink_to(f"{tmp_path}/${{topic}}/${{partition}}/out.txt")
+    sink.start()
+    sink.write(records("a"))
+    sink.flush()
+    assert (tmp_path / "t" / "0" / "out.txt").read_text() == "a\n"
+
+
 def test_after_a_crash_each_record_is_there_once(file: Path, exact: FileSink, sink_to: Make) -> None:
     exact.write(records("a", "b"))
     exact.flush()
