@@ -12,8 +12,11 @@ from barnabas.wire.wire_error import WireError
 
 LENGTH_PREFIX_BYTES: Final = 4
 
-_FOREIGN: Final = {b"HTTP": "HTTP", b"\x15\x03": "TLS"}
-"""How answers in other protocols begin: a status line, an alert."""
+_FOREIGN: Final = {
+    **dict.fromkeys((b"HTTP", b"GET ", b"HEAD", b"POST", b"PUT ", b"PATC", b"DELE", b"OPTI", b"PRI "), "HTTP"),
+    **dict.fromkeys((b"\x15\x03", b"\x16\x03"), "TLS"),
+}
+"""How other protocols begin: a status line or a method, an alert or a handshake."""
 
 _length = struct.Struct(">i")
 _request_head = struct.Struct(">hhih")

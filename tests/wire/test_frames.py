@@ -83,7 +83,10 @@ def test_headers_that_are_refused(data: bytes, reason: str) -> None:
         (b"\xff\xff\xff\xff", "frame length -1 is negative"),
         (b"\x00\x00\x04\x01", "frame of 1025 bytes is larger than the 1024"),
         (b"HTTP", "the peer speaks HTTP, not the Kafka protocol"),
+        (b"GET ", "the peer speaks HTTP, not the Kafka protocol"),
+        (b"POST", "the peer speaks HTTP, not the Kafka protocol"),
         (b"\x15\x03\x03\x00", "the peer speaks TLS, not the Kafka protocol"),
+        (b"\x16\x03\x01\x02", "the peer speaks TLS, not the Kafka protocol"),
     ],
 )
 def test_lengths_that_are_refused(prefix: bytes, reason: str) -> None:
