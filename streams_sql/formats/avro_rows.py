@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 from barnabas.kernel.serdes.avro_decoding import long_at
@@ -33,7 +34,6 @@ NUMBERS_KEPT: Final = 8_192
 
 NULL: Final = "null"
 _KEPT_BITS: Final = NUMBERS_KEPT.bit_length() - 1
-_WRITTEN: Final = tuple(write_long(number) for number in range(NUMBERS_KEPT))
 # The lowest bits of longer numbers, and what stands behind them.
 _LOW: Final = tuple(bytes(((low & 0x3F) << 1 | 0x80, low >> 6 | 0x80)) for low in range(NUMBERS_KEPT))
 _HIGH: Final = tuple(uvarint(high) for high in range(NUMBERS_KEPT))
@@ -45,14 +45,24 @@ def _long_bytes(number: int) -> bytes:
     return write_long(number)
 
 
+@cache
+def _tagged(tag: str) -> Mapping[str, Any]:
+    """What generated code writes behind the number of a branch, by the names that it uses. No tag: nothing."""
+    before = bytes([int(tag)]) if tag else b""
+    return {
+        f"tag_{tag}": before,
+        f"kept_{tag}": tuple(before + write_long(number) for number in range(NUMBERS_KEPT)),
+        f"booleans_{tag}": (before + b"\0", before + b"\1"),
+    }
+
+
 _NAMES: Final[Mapping[str, Any]] = {
     "long_at": long_at,
     "float_at": struct.Struct("<f").unpack_from,
     "double_at": struct.Struct("<d").unpack_from,
-    "float_bytes": struct.Struct("<f").pack,
     "double_bytes": struct.Struct("<d").pack,
     "long_bytes": _long_bytes,
-    "written": _WRITTEN,
+    "joined": b"".join,
     "KEPT": NUMBERS_KEPT,
 }
 
@@ -74,15 +84,13 @@ _READING: Final[Mapping[str, str]] = {
     "string": _LONG_AT.replace("TO", "size")
     + "if size < 0:\n    return None\nTO = data[place : place + size].decode()\nplace += size\n",
 }
-# What adds the value of `FROM` to `out`.
-_LONG_OUT: Final = "out += written[FROM] if 0 <= FROM < KEPT else long_bytes(FROM)\n"
+# The bytes of `FROM` behind those of `TAG`, the number of its branch, which is empty where there is no choice.
 _WRITING: Final[Mapping[str, str]] = {
-    "boolean": "out.append(FROM)\n",
-    "int": _LONG_OUT,
-    "long": _LONG_OUT,
-    "float": "out += float_bytes(FROM)\n",
-    "double": "out += double_bytes(FROM)\n",
-    "string": f"text = FROM.encode()\nsize = len(text)\n{_LONG_OUT.replace('FROM', 'size')}out += text\n",
+    "boolean": "booleans_TAG[FROM]",
+    "int": "kept_TAG[FROM] if 0 <= FROM < KEPT else tag_TAG + long_bytes(FROM)",
+    "long": "kept_TAG[FROM] if 0 <= FROM < KEPT else tag_TAG + long_bytes(FROM)",
+    "double": "tag_TAG + double_bytes(FROM)",
+    "string": "(kept_TAG[len(text)] if len(text := FROM.encode()) < KEPT else tag_TAG + long_bytes(len(text))) + text",
 }
 # Which columns have values that can be written so without a look at them.
 _WRITABLE: Final[Mapping[str, frozenset[SqlType]]] = {
@@ -116,15 +124,17 @@ def plain_writer(kind: AvroType, columns: Sequence[Column], prefix: bytes) -> Wr
     places = {column.name: place for place, column in enumerate(columns)}
     if fields is None or len(fields) != len(columns) or any(field.name not in places for field, _ in fields):
         return None
-    lines = ["out = bytearray(prefix)\n"]
+    parts, names = [], {"prefix": prefix}
     for field, branches in fields:
         place = places[field.name]
-        if columns[place].type not in _WRITABLE.get(_value_kind(branches), frozenset()):
+        if columns[place].type not in _WRITABLE[_value_kind(branches)]:
             return None
-        lines.append(_writing(f"row[{place}]", branches))
-    lines.append("add(bytes(out))\n")
-    body = f"made = []\nadd = made.append\nfor row in rows:\n{_indented(''.join(lines))}return made\n"
-    write: WritePlain = _function("write", "rows", body, prefix=prefix)
+        tag = _tag(branches)
+        names |= _tagged(tag)
+        parts.append(_writing(f"v{place}", branches, tag))
+    row = "".join(f"v{place}, " for place in range(len(columns)))
+    body = f"return [joined((prefix, {', '.join(parts)})) for {row} in rows]\n"
+    write: WritePlain = _function("write", "rows", body, **names)
     return write
 
 
@@ -163,15 +173,17 @@ def _reading(to: str, field: RecordField, branches: Sequence[str]) -> str:
     return "branch = data[place]\nplace += 1\n" + "".join(cases) + "else:\n    return None\n"
 
 
-def _writing(value: str, branches: Sequence[str]) -> str:
-    written = _WRITING[_value_kind(branches)].replace("FROM", "value")
+def _tag(branches: Sequence[str]) -> str:
+    """Before a value that is not null; the numbers of branches are written with a sign."""
+    return str(2 * branches.index(_value_kind(branches))) if len(branches) > 1 else ""
+
+
+def _writing(value: str, branches: Sequence[str], tag: str) -> str:
+    written = _WRITING[_value_kind(branches)].replace("FROM", value).replace("TAG", tag)
     if len(branches) == 1:
-        return f"value = {value}\n{written}"
-    null, other = branches.index(NULL), branches.index(_value_kind(branches))
-    return (
-        f"value = {value}\nif value is None:\n    out.append({2 * null})\nelse:\n    out.append({2 * other})\n"
-        + _indented(written)
-    )
+        return written
+    null = bytes([2 * branches.index(NULL)])
+    return f"{null!r} if {value} is None else {written}"
 
 
 def _indented(lines: str) -> str:
