@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from streams_sql.spark.messages import Event, KafkaAccess
+from streams_sql.spark.broker_access import KafkaAccess
+from streams_sql.spark.messages import Event
 from tests.broker import BarnabasBroker
 from tests.streams_sql.spark.query_runs import QueryRun, Topics
 

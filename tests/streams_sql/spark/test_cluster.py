@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.driver_process import Driver
-from streams_sql.spark.messages import KafkaAccess, Open, Unavailable
+from streams_sql.spark.messages import Open, Unavailable
 from tests.broker import BarnabasBroker
 from tests.sql_service import SqlProcess
 from tests.streams_sql.spark.cluster import SparkMaster, SparkWorker

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from uuid import uuid4
 
 import pytest
 
-from streams_sql.spark.messages import KafkaAccess
+from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.range_reading import read_range
 from streams_sql.spark.ranges import Range, RecordsGoneError, limited
 from streams_sql.spark.topic_ends import PARTITIONS_INTERVAL_S, TopicEnds
@@ -96,3 +98,13 @@ def test_partitions_that_are_added_are_seen(access: KafkaAccess, written: Writte
     written.grow(2)
     written.write([("a", 1)], partition=1)
     wait_for(lambda: ends.ends() == {0: 0, 1: 1}, "the new partition", 20 * PARTITIONS_INTERVAL_S)
+
+
+def test_who_plans_batches_loads_no_more_of_ours_than_that_needs() -> None:
+    """Each source of a query has a process for it, and a query starts when all of them are up."""
+    program = (
+        "import sys, streams_sql.spark.topic_source; print(*(name for name in sys.modules if 'streams_sql.' in name))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    modules = ("bounds", "broker_access", "ranges", "topic_ends", "topic_source")
+    assert set(done.stdout.split()) == {"streams_sql.spark", *(f"streams_sql.spark.{name}" for name in modules)}
