@@ -17,8 +17,9 @@ CALL_TIMEOUT_S = 90.0
 QUERY_DEADLINE_S = 500.0
 # Tests are over before code is worth being compiled well, by Java, or by Spark for a whole stage; expressions are compiled all the same. Spark
 # starts in half the time, and first batches take an eighth less. Those that run the platform as it is compile everything.
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 QUICK_SPARK = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": QUICK_JAVA,
     "spark.sql.codegen.wholeStage": "false",
 }
 FROM_EARLIEST = {"auto.offset.reset": "earliest"}
