@@ -29,10 +29,10 @@ from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.messages import BATCH_RECORDS_MAX, StartQuery
 from streams_sql.spark.native_plans import Clause, NativePlan, Select, Where
 from streams_sql.spark.positions import Offsets, TopicState, starting_offsets
+from streams_sql.spark.shard_processor import ShardProcessor
 from streams_sql.spark.shards import (
     BATCH_ROWS_MAX,
     PackedHead,
-    ShardProcessor,
     ShardTail,
     ignored,
     shard_numbers,

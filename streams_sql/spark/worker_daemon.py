@@ -19,7 +19,7 @@ def main() -> None:
     # Its threads would not be there in the workers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # pyarrow looks for pandas when it makes its first array; Spark's client of the state store looks for numpy, in its tools for tests.
-    import pandas
+    import pandas  # type: ignore[import-untyped]
     import pyspark.worker
     from pyspark.sql.pandas import serializers
     from pyspark.testing import utils

@@ -100,11 +100,15 @@ def test_partitions_that_are_added_are_seen(access: KafkaAccess, written: Writte
     wait_for(lambda: ends.ends() == {0: 0, 1: 1}, "the new partition", 20 * PARTITIONS_INTERVAL_S)
 
 
-def test_who_plans_batches_loads_no_more_of_ours_than_that_needs() -> None:
-    """Each source of a query has a process for it, and a query starts when all of them are up."""
+@pytest.mark.parametrize(
+    ("module", "others"),
+    [("topic_source", {"bounds", "broker_access", "ranges", "topic_ends"}), ("shard_processor", set())],
+)
+def test_what_each_start_of_a_query_loads_is_no_more_than_it_needs(module: str, others: set[str]) -> None:
+    """Spark has processes of their own for what is planned, and a query starts when all of them are up."""
     program = (
-        "import sys, streams_sql.spark.topic_source; print(*(name for name in sys.modules if 'streams_sql.' in name))"
+        f"import sys, streams_sql.spark.{module}; print(*(name for name in sys.modules if 'streams_sql.' in name))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    modules = ("bounds", "broker_access", "ranges", "topic_ends", "topic_source")
-    assert set(done.stdout.split()) == {"streams_sql.spark", *(f"streams_sql.spark.{name}" for name in modules)}
+    loaded = {name.removeprefix("streams_sql.spark.") for name in done.stdout.split()}
+    assert loaded == {"streams_sql.spark", module, *others}
