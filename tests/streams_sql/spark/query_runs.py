@@ -52,6 +52,10 @@ class Topics:
     def _producer(self) -> Producer:
         return Producer({"bootstrap.servers": self.address})
 
+    def close(self) -> None:
+        """Without the producer, which would look for a broker that has gone."""
+        self.__dict__.pop("_producer", None)
+
     def create(self, name: str, partitions: int = 1) -> str:
         topic = f"{self.prefix}-{name}"
         create_topic(self.address, topic, partitions, KEEP_FOREVER)
