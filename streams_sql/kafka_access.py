@@ -26,7 +26,7 @@ from streams_sql.client_names import (
     SOURCE_NAMES,
 )
 from streams_sql.engine.query_settings import STREAMS_PREFIX
-from streams_sql.spark.messages import KafkaAccess
+from streams_sql.spark.broker_access import KafkaAccess
 
 _ASKING: Final = {
     # Clients ask for the topics that they know of again and again; who asks must not make one anew that was deleted.

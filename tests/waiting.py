@@ -7,25 +7,34 @@ from typing import TypeVar
 
 DEADLINE_S = 90.0
 POLL_INTERVAL_S = 0.02
+POLL_INTERVAL_LAST_S = 0.1
+POLL_SHARE = 0.05
+"""Of the time that one has waited, between two looks: what takes long is looked at less often, since looks cost what is waited for its processor."""
 
 T = TypeVar("T")
 
 
 def wait_for(condition: Callable[[], T | None], what: str, deadline_s: float = DEADLINE_S) -> T:
     """Return the condition's first value that is true; fail when there is none before the deadline."""
-    deadline = time.monotonic() + deadline_s
+    begun = time.monotonic()
     while not (value := condition()):
-        if time.monotonic() > deadline:
+        waited_s = time.monotonic() - begun
+        if waited_s > deadline_s:
             raise AssertionError(f"waited {deadline_s:g} s in vain for {what}; the last value was {value!r}")
-        time.sleep(POLL_INTERVAL_S)
+        time.sleep(_pause_s(waited_s))
     return value
 
 
 async def wait_for_async(condition: Callable[[], Awaitable[T | None]], what: str, deadline_s: float = DEADLINE_S) -> T:
     """The same inside an event loop."""
-    deadline = time.monotonic() + deadline_s
+    begun = time.monotonic()
     while not (value := await condition()):
-        if time.monotonic() > deadline:
+        waited_s = time.monotonic() - begun
+        if waited_s > deadline_s:
             raise AssertionError(f"waited {deadline_s:g} s in vain for {what}; the last value was {value!r}")
-        await asyncio.sleep(POLL_INTERVAL_S)
+        await asyncio.sleep(_pause_s(waited_s))
     return value
+
+
+def _pause_s(waited_s: float) -> float:
+    return min(max(POLL_INTERVAL_S, POLL_SHARE * waited_s), POLL_INTERVAL_LAST_S)

@@ -12,7 +12,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._metadata import ClusterMetadata
 
-from barnabas.kernel.kafka_clients.admin import CLUSTER_NEWS
+from barnabas.kernel.kafka_clients.cluster_news import CLUSTER_NEWS
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.kafka.reachability import Reachability
 from rest_proxy.kafka.repeated_lines import RepeatedLines

@@ -12,32 +12,15 @@ from typing import Any, BinaryIO, Final, TypeAlias
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.plan.nodes import PersistentPlan
 from streams_sql.plan.records import ProblemKind, problem_text
+from streams_sql.spark.broker_access import KafkaAccess
 
 LENGTH: Final = struct.Struct(">I")
 # Spark takes no shorter one for real-time mode.
 REAL_TIME_INTERVAL_MS: Final = 5_000
-READ_COMMITTED: Final = "read_committed"
 BATCH_RECORDS_MAX: Final = 2_000_000
 """Read in one batch unless somebody says otherwise."""
 STATE_ROWS_MAX: Final = 1_000_000
 """Rows and values that each operator of a shard keeps in memory unless somebody says otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class KafkaAccess:
-    """How to reach the broker: settings by the names of librdkafka's clients, and by those of Java's. `producer` and `consumer` are further
-    ones of those that write results and read sources, by librdkafka's names."""
-
-    bootstrap_servers: str
-    librdkafka: Mapping[str, str] = field(default_factory=dict, repr=False)
-    java: Mapping[str, str] = field(default_factory=dict, repr=False)
-    producer: Mapping[str, str] = field(default_factory=dict)
-    consumer: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def isolation_level(self) -> str:
-        """What was written by a transaction that did not come to its end is no record, unless somebody wants it."""
-        return self.consumer.get("isolation.level", READ_COMMITTED)
 
 
 class Guarantee(Enum):

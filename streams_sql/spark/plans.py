@@ -25,13 +25,14 @@ from streams_sql.plan.records import ProblemKind
 from streams_sql.sources import Source
 from streams_sql.spark import native_plans, topic_source
 from streams_sql.spark.aggregates import aggregated
-from streams_sql.spark.messages import BATCH_RECORDS_MAX, KafkaAccess, StartQuery
+from streams_sql.spark.broker_access import KafkaAccess
+from streams_sql.spark.messages import BATCH_RECORDS_MAX, StartQuery
 from streams_sql.spark.native_plans import Clause, NativePlan, Select, Where
 from streams_sql.spark.positions import Offsets, TopicState, starting_offsets
+from streams_sql.spark.shard_processor import ShardProcessor
 from streams_sql.spark.shards import (
     BATCH_ROWS_MAX,
     PackedHead,
-    ShardProcessor,
     ShardTail,
     ignored,
     shard_numbers,
@@ -104,8 +105,8 @@ class Surroundings:
             topic,
             self.first[topic],
             self.kafka,
-            has_headers=bool(read.source.schema.headers),
             records_max=min(records_max, TRANSACTION_RECORDS_MAX) if self.marks else records_max,
+            has_headers=bool(read.source.schema.headers),
             bounds=self.bounds,
             must_be_bounded=must_be_bounded,
         )

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from streams_sql.plan.pipeline import Row
-from streams_sql.spark.messages import KafkaAccess
+from streams_sql.spark.broker_access import KafkaAccess
 
 FLUSH_DEADLINE_S: Final = 120.0
 FULL_QUEUE_WAIT_S: Final = 0.05

@@ -21,6 +21,7 @@ from streams_sql.formats.serde import RegistryAccess
 from streams_sql.plan.hosting import Hosting, hosting_of
 from streams_sql.plan.nodes import reads_of
 from streams_sql.spark.bounds import Bounds
+from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.checkpoints import Folder, Opened, Reached, first_offsets, open_checkpoint, reached
 from streams_sql.spark.failures import failure
 from streams_sql.spark.following import former_reached, is_written_beyond, records_left
@@ -30,7 +31,6 @@ from streams_sql.spark.messages import (
     FailureKind,
     Guarantee,
     Idle,
-    KafkaAccess,
     Noted,
     QueryFailed,
     Settled,

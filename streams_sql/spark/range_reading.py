@@ -10,7 +10,7 @@ from typing import Any, Final
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from streams_sql.plan.records import Records
-from streams_sql.spark.messages import KafkaAccess
+from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.ranges import Range, RecordsGoneError
 
 RECORDS_TOGETHER: Final = 500

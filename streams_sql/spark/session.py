@@ -96,6 +96,8 @@ def open_session(master: str, settings: Mapping[str, str]) -> SparkSession:
             os.environ.setdefault("SPARK_HOME", str(light))
             archive = class_archive.options(light, java_home)
             chosen[_JAVA_OPTIONS] = f"{archive} {java_options(chosen)}".strip()
+    # Processes that plan batches load numpy, and would start threads for it that do nothing.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ["JAVA_HOME"] = str(java_home)
     # State workers run whatever python3 comes first on the path unless told otherwise.
     os.environ["PYSPARK_PYTHON"] = settings.get(PYTHON_SETTING, sys.executable)

@@ -24,7 +24,7 @@ from zlib import crc32
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame
 from pyspark.sql import Row as SparkRow
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import MapState, ValueState
 
 from streams_sql.local.interleaving import WholeLine, merged, rank_of
 from streams_sql.local.keyed import Part
@@ -35,7 +35,7 @@ from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.plan.records import OnProblem, Problem
 from streams_sql.processors.processor import KeyOf
 from streams_sql.sources import ROWTIME
-from streams_sql.spark.messages import STATE_ROWS_MAX
+from streams_sql.spark.shard_processor import ShardProcessor
 from streams_sql.spark.spilled_states import SpilledStates
 from streams_sql.spark.stages import PROBLEM, PROBLEM_ARROW, PROBLEM_TYPE, Problems, gathered
 
@@ -161,26 +161,24 @@ def sharded(frame: DataFrame, processor: ShardProcessor) -> DataFrame:
     return frame.groupBy(SHARD).transformWithState(processor, _ROWS_SCHEMA, "append", "none")
 
 
-class ShardProcessor(StatefulProcessor):
-    """`run` is the name of one run of a query; `rows_max` are the rows and values that each operator keeps in memory."""
+@dataclass(frozen=True, slots=True)
+class ShardTask:
+    """One shard in one batch: `name` tells it from others in the memory of a worker, `node` is the pickled plan, `entries` and `mark_of` are
+    what the state store has of it."""
 
-    def __init__(self, run: str, node: Node, rows_max: int = STATE_ROWS_MAX) -> None:
-        self._run = run
-        self._node = node
-        self._rows_max = rows_max
+    name: tuple[str, int]
+    node: bytes
+    rows_max: int
+    entries: MapState
+    mark_of: ValueState
 
-    def init(self, handle: StatefulProcessorHandle) -> None:
-        self._entries = handle.getMapState("entries", "number BIGINT", "mark BINARY, entry BINARY")
-        self._mark = handle.getValueState("mark", "mark BINARY, first BIGINT, whole_next BIGINT, next BIGINT")
-
-    def handleInputRows(self, key: Any, rows: Iterator[SparkRow], timerValues: Any) -> Iterator[SparkRow]:  # noqa: N802, N803
-        name = self._run, key[0]
-        shard = self._committed(_KEPT.pop(name, None))
+    def run(self, rows: Iterator[SparkRow]) -> Iterator[SparkRow]:
+        shard = self._committed(_KEPT.pop(self.name, None))
         made = shard.take(rows)
         self._write(shard)
         while len(_KEPT) >= SHARDS_KEPT_MAX:
             _KEPT.popitem(last=False)[1].close()
-        _KEPT[name] = shard
+        _KEPT[self.name] = shard
         remaining = iter(made)
         while some := list(islice(remaining, PACKED_ROWS_MAX)):
             yield SparkRow(**{PACKED: pickle.dumps(some, pickle.HIGHEST_PROTOCOL)})
@@ -189,19 +187,23 @@ class ShardProcessor(StatefulProcessor):
 
     def _committed(self, kept: _Shard | None) -> _Shard:
         """The shard as the state store has it, from what this worker keeps of it if that is a part of its past."""
-        committed = self._mark.get()
+        committed = self.mark_of.get()
         if committed is None:
             if kept is not None:
                 kept.close()
-            return _Shard(self._node, self._rows_max)
+            return _Shard(self._plan(), self.rows_max)
         mark, first, whole_next, next_ = committed
         if kept is not None and mark != kept.mark and not self._is_past(kept, first, next_):
             kept.close()
             kept = None
-        shard = kept or _Shard(self._node, self._rows_max, first=first, next=first, whole_next=whole_next)
+        shard = kept or _Shard(self._plan(), self.rows_max, first=first, next=first, whole_next=whole_next)
         shard.restore(self._entry(number)[1] for number in range(shard.next, next_))
         shard.mark = mark
         return shard
+
+    def _plan(self) -> Node:
+        plan: Node = pickle.loads(self.node)  # noqa: S301 - it comes from our own driver process
+        return plan
 
     def _is_past(self, kept: _Shard, first: int, next_: int) -> bool:
         """Whether the last entry that it has written, or read, is there still, and of the same batch."""
@@ -209,7 +211,7 @@ class ShardProcessor(StatefulProcessor):
 
     def _entry(self, number: int) -> tuple[bytes, bytes]:
         """The mark of its batch, and what it says."""
-        found = self._entries.getValue((number,))
+        found = self.entries.getValue((number,))
         assert found is not None
         mark, entry = found
         return mark, entry
@@ -224,17 +226,14 @@ class ShardProcessor(StatefulProcessor):
             self._append(shard, shard.whole())
             shard.whole_bytes, shard.whole_next = shard.entries_bytes, shard.next
             for number in former:
-                self._entries.removeKey((number,))
-        self._mark.update((shard.mark, shard.first, shard.whole_next, shard.next))
+                self.entries.removeKey((number,))
+        self.mark_of.update((shard.mark, shard.first, shard.whole_next, shard.next))
 
     def _append(self, shard: _Shard, entries: Iterable[bytes]) -> None:
         for entry in entries:
-            self._entries.updateValue((shard.next,), (shard.mark, entry))
+            self.entries.updateValue((shard.next,), (shard.mark, entry))
             shard.next += 1
             shard.entries_bytes += len(entry)
-
-    def close(self) -> None:
-        pass
 
 
 @dataclass(slots=True)

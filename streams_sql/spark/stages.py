@@ -21,8 +21,8 @@ from streams_sql.plan.record_writing import RowEncoding
 from streams_sql.plan.records import OnProblem, Problem, ProblemKind, RecordReader, Records
 from streams_sql.sources import Column, Source
 from streams_sql.spark.arrow_values import arrow_type, from_arrow, to_arrow
+from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.codecs import column_decoder_of, decoder_of, encoder_of
-from streams_sql.spark.messages import KafkaAccess
 from streams_sql.spark.producers import NoProducer, TaskProducer, shared_producer
 from streams_sql.spark.transactions import Marks, TransactionalProducer
 from streams_sql.spark.type_names import spark_type

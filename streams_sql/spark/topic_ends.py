@@ -9,8 +9,8 @@ from typing import Final
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
-from barnabas.kernel.kafka_clients.admin import CLUSTER_NEWS
-from streams_sql.spark.messages import READ_COMMITTED, KafkaAccess
+from barnabas.kernel.kafka_clients.cluster_news import CLUSTER_NEWS
+from streams_sql.spark.broker_access import READ_COMMITTED, KafkaAccess
 from streams_sql.spark.ranges import RecordsGoneError
 
 ANSWER_DEADLINE_S: Final = 30.0

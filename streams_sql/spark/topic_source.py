@@ -18,7 +18,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 
 from streams_sql.spark.bounds import bounded, bounds_of
-from streams_sql.spark.messages import BATCH_RECORDS_MAX, KafkaAccess
+from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.ranges import Range, RecordsGoneError, limited
 from streams_sql.spark.topic_ends import TopicEnds
 
@@ -43,8 +43,8 @@ class Reading:
     topic: str
     first: Mapping[int, int]
     kafka: KafkaAccess
+    records_max: int
     has_headers: bool = False
-    records_max: int = BATCH_RECORDS_MAX
     bounds: str | None = None
     must_be_bounded: bool = False
 

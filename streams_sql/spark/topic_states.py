@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
-from barnabas.kernel.kafka_clients.admin import CLUSTER_NEWS
-from streams_sql.spark.messages import KafkaAccess
+from barnabas.kernel.kafka_clients.cluster_news import CLUSTER_NEWS
+from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.positions import TopicState
 
 ANSWER_DEADLINE_S: Final = 10.0

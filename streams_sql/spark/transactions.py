@@ -15,7 +15,7 @@ from typing import Any, Final
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from streams_sql.plan.pipeline import Origin, Row
-from streams_sql.spark.messages import KafkaAccess
+from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.producers import PlainProducer
 
 MARK_DEADLINE_S: Final = 30.0

@@ -1,6 +1,6 @@
 """Forks Spark's Python workers: `python -m streams_sql.spark.worker_daemon WORKER`, which Spark starts in place of a daemon of its own.
 
-What workers need is imported before they are forked. Otherwise each would take half a second to import it, and keep a copy of its own.
+What workers need is imported before they are forked. Otherwise each would take most of a second to import it, and keep a copy of its own.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ YOUNG_OBJECTS_MAX: Final = 500_000
 def main() -> None:
     # Its threads would not be there in the workers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # pyarrow looks for pandas when it makes its first array; Spark's client of the state store looks for numpy, in its tools for tests.
+    import pandas  # type: ignore[import-untyped]
     import pyspark.worker
     from pyspark.sql.pandas import serializers
+    from pyspark.testing import utils
 
-    from streams_sql.spark import range_reading, stages, topic_source
+    from streams_sql.spark import range_reading, shards, stages, topic_source
 
-    assert all((pyspark.worker, serializers, range_reading, stages, topic_source))
+    assert all((pandas, pyspark.worker, serializers, utils, range_reading, shards, stages, topic_source))
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS_MAX)
     daemon.manager()

@@ -12,7 +12,7 @@ from typing import Any, Final
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 
-from barnabas.kernel.kafka_clients.admin import CLUSTER_NEWS
+from barnabas.kernel.kafka_clients.cluster_news import CLUSTER_NEWS
 
 INTERVAL_S: Final = 10.0
 MISSING_INTERVAL_S: Final = 0.5

@@ -26,6 +26,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
+from barnabas.kernel.kafka_clients.cluster_news import CLUSTER_NEWS
 from barnabas.kernel.kafka_clients.topic_shape import TopicShape
 from barnabas.kernel.kafka_log.failures import StoreFailure
 
@@ -83,10 +84,6 @@ class TopicLayout:
 class TopicReaders:
     consumers: int
     groups: int
-
-
-CLUSTER_NEWS: Final[Mapping[str, Any]] = {"topic.metadata.refresh.interval.ms": 5_000}
-"""How often an admin client asks who is there. It would go on waiting for a node that was the controller and has gone, for five minutes."""
 
 
 class Admin:

@@ -9,10 +9,17 @@ import pyspark
 
 from tests.ports import HOST
 from tests.service_process import ServiceProcess
+from tests.sql_service import QUICK_JAVA
 
 SPARK_HOME = Path(pyspark.__file__).parent
 CORES = 2
 MEMORY_MB = 1024
+PROGRAM = (
+    "env",
+    f"SPARK_DAEMON_JAVA_OPTS={QUICK_JAVA}",
+    f"SPARK_LAUNCHER_OPTS={QUICK_JAVA}",
+    f"{SPARK_HOME}/bin/spark-class",
+)
 
 _MASTER = re.compile(r"Starting Spark master at (spark://\S+)")
 _REGISTERED = "Successfully registered with master"
@@ -26,7 +33,7 @@ class SparkMaster(ServiceProcess):
 
     def command(self) -> list[str]:
         main = "org.apache.spark.deploy.master.Master"
-        return [str(SPARK_HOME / "bin/spark-class"), main, "--host", HOST, "--port", "0", "--webui-port", "0"]
+        return [*PROGRAM, main, "--host", HOST, "--port", "0", "--webui-port", "0"]
 
     def is_ready(self) -> bool:
         return bool(self.address)
@@ -47,7 +54,7 @@ class SparkWorker(ServiceProcess):
         main = "org.apache.spark.deploy.worker.Worker"
         shape = ["--cores", str(CORES), "--memory", f"{MEMORY_MB}M", "--work-dir", str(self.home / "work")]
         where = ["--host", HOST, "--webui-port", "0", self._master.address]
-        return [str(SPARK_HOME / "bin/spark-class"), main, *shape, *where]
+        return [*PROGRAM, main, *shape, *where]
 
     def is_ready(self) -> bool:
         return _REGISTERED in self.log.read_text()

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from streams_sql.spark.messages import Event, KafkaAccess
+from streams_sql.spark.broker_access import KafkaAccess
+from streams_sql.spark.messages import Event
 from tests.broker import BarnabasBroker
 from tests.streams_sql.spark.query_runs import QueryRun, Topics
 
@@ -21,5 +22,7 @@ def run(spark: SparkSession, barnabas: BarnabasBroker, tmp_path: Path) -> Iterat
 
     events: list[Event] = []
     host = QueryHost(spark, KafkaAccess(barnabas.address), None, events.append, "test_")
-    yield QueryRun(host, tmp_path, Topics(barnabas.address, f"s{secrets.token_hex(4)}"), events)
+    topics = Topics(barnabas.address, f"s{secrets.token_hex(4)}")
+    yield QueryRun(host, tmp_path, topics, events)
     host.stop_all()
+    topics.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -47,6 +48,14 @@ class Topics:
     prefix: str
     check: Callable[[], None] = nothing
 
+    @cached_property
+    def _producer(self) -> Producer:
+        return Producer({"bootstrap.servers": self.address})
+
+    def close(self) -> None:
+        """Without the producer, which would look for a broker that has gone."""
+        self.__dict__.pop("_producer", None)
+
     def create(self, name: str, partitions: int = 1) -> str:
         topic = f"{self.prefix}-{name}"
         create_topic(self.address, topic, partitions, KEEP_FOREVER)
@@ -54,15 +63,14 @@ class Topics:
 
     def write(self, topic: str, records: Iterable[tuple[str | None, Any, int]]) -> None:
         """Records of key, value (JSON, or bytes as they are) and timestamp, in this order."""
-        producer = Producer({"bootstrap.servers": self.address})
         for key, value, timestamp in records:
             payload = value if value is None or isinstance(value, bytes) else json.dumps(value).encode()
-            producer.produce(topic, payload, None if key is None else key.encode(), timestamp=timestamp)
-        assert producer.flush(DEADLINE_S) == 0
+            self._producer.produce(topic, payload, None if key is None else key.encode(), timestamp=timestamp)
+        assert self._producer.flush(DEADLINE_S) == 0
 
     def write_to(self, topic: str, partition: int, value: bytes, timestamp: int) -> None:
         """One record without a key."""
-        producer = Producer({"bootstrap.servers": self.address})
+        producer = self._producer
         # It may have heard of the topic when that had fewer partitions.
         wait_for(lambda: partition in producer.list_topics(topic).topics[topic].partitions, f"{topic}-{partition}")
         producer.produce(topic, value, partition=partition, timestamp=timestamp)

@@ -10,7 +10,7 @@ from pyspark.sql.streaming.datasource import ReadMaxRows
 
 from streams_sql.spark import topic_source
 from streams_sql.spark.bounds import Bounds, bounded, bounds_of
-from streams_sql.spark.messages import KafkaAccess
+from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.positions import places_of, read_by_all, read_by_any
 from streams_sql.spark.shards import PackedHead
 from streams_sql.spark.stages import RowsTail, Stage
@@ -61,7 +61,7 @@ def test_batches_end_at_the_bounds_and_there_is_none_once_these_are_closed(
 ) -> None:
     WrittenTopic(barnabas.address, topic).write((str(number), number) for number in range(10))
     bounds = Bounds(tmp_path / "bounds")
-    reading = Reading(topic, {0: 0}, KafkaAccess(barnabas.address), bounds=str(bounds.path))
+    reading = Reading(topic, {0: 0}, KafkaAccess(barnabas.address), 10, bounds=str(bounds.path))
     reader = TopicSource(topic_source.options(reading, Stage(PackedHead(), (), RowsTail(())))).streamReader(None)
 
     def planned(start: int) -> int:

@@ -11,16 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.driver_process import Driver
-from streams_sql.spark.messages import KafkaAccess, Open, Unavailable
+from streams_sql.spark.messages import Open, Unavailable
 from tests.broker import BarnabasBroker
-from tests.sql_service import SqlProcess
+from tests.sql_service import QUICK_JAVA, QUICK_SPARK, SqlProcess
 from tests.streams_sql.spark.cluster import SparkMaster, SparkWorker
 from tests.streams_sql.spark.query_runs import Topics
 from tests.streams_sql.spark.test_driver_process import Told
 
 TEST_DEADLINE_S = 600
-SMALL = {"spark.executor.memory": "512m", "spark.cores.max": "2"}
+SMALL = {"spark.executor.memory": "512m", "spark.cores.max": "2", "spark.executor.extraJavaOptions": QUICK_JAVA}
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,8 @@ def test_queries_run_on_a_cluster(master: str, barnabas: BarnabasBroker, tmp_pat
 @pytest.mark.timeout(TEST_DEADLINE_S)
 def test_executors_without_what_queries_need_are_told_at_start(master: str, barnabas: BarnabasBroker) -> None:
     bare = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
-    asyncio.run(be_told_what_executors_lack(master, barnabas.address, {**SMALL, "spark.pyspark.python": str(bare)}))
+    settings = {**QUICK_SPARK, **SMALL, "spark.pyspark.python": str(bare)}
+    asyncio.run(be_told_what_executors_lack(master, barnabas.address, settings))
 
 
 async def be_told_what_executors_lack(master: str, address: str, settings: dict[str, str]) -> None:

@@ -10,8 +10,9 @@ from typing import TypeVar
 
 import pytest
 
+from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.driver_process import Driver
-from streams_sql.spark.messages import Event, KafkaAccess, Open, Ready, Unavailable
+from streams_sql.spark.messages import Event, Open, Ready, Unavailable
 from tests.process_tree import children
 from tests.waiting import wait_for_async
 

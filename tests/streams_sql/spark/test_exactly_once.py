@@ -15,18 +15,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka import IsolationLevel, TopicPartition
 
+from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.driver_process import Driver
-from streams_sql.spark.messages import (
-    Event,
-    Explained,
-    Guarantee,
-    KafkaAccess,
-    Open,
-    QueryFailed,
-    Ready,
-    StartQuery,
-    Stopped,
-)
+from streams_sql.spark.messages import Event, Explained, Guarantee, Open, QueryFailed, Ready, StartQuery, Stopped
 from tests.broker import BarnabasBroker
 from tests.clients.confluent_client import AdminClient, OffsetSpec, assigned
 from tests.sql_service import QUICK_SPARK
@@ -119,14 +110,17 @@ class Runner:
         return [json.loads(value)["N"] for key, value in self.counts.records() if key == user.encode()]
 
     def is_whole(self, written: int) -> bool:
-        return len(self.ids()) == written and sum(self.numbers(user)[-1] for user in USERS) == written
+        return len(self.ids()) == written == sum(max(self.numbers(user), default=0) for user in USERS)
 
 
 async def survive_kills(topics: Topics, folder: Path) -> None:
-    runner, written = Runner(topics, folder), 0
+    runner = Runner(topics, folder)
+    written = await write_more(topics, runner, 0)
     runner.driver.start()
     try:
         assert (await runner.told.next(Ready)).slots == SLOTS
+        # What is written from now on is read at once.
+        await until(lambda: bool(runner.rows.records()), "the first results")
         for _ in range(KILLS):
             written = await write_until_open(topics, runner, written)
             os.kill(java_of(os.getpid()), signal.SIGKILL)
@@ -146,12 +140,16 @@ async def survive_kills(topics: Topics, folder: Path) -> None:
         assert numbers == sorted(set(numbers))
 
 
+async def write_more(topics: Topics, runner: Runner, written: int) -> int:
+    await asyncio.to_thread(topics.write, runner.topic, orders(written))
+    return written + RECORDS
+
+
 async def write_until_open(topics: Topics, runner: Runner, written: int) -> int:
     """Write until a transaction is open, and return how many records there are now."""
     async with asyncio.timeout(DEADLINE_S):
         while True:
-            await asyncio.to_thread(topics.write, runner.topic, orders(written))
-            written += RECORDS
+            written = await write_more(topics, runner, written)
             for _ in range(LOOKS):
                 if await asyncio.to_thread(runner.rows.is_open):
                     return written

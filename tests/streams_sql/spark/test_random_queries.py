@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from streams_sql.plan.nodes import PersistentPlan
 from streams_sql.sources import KeyWindow
-from streams_sql.spark.messages import Event, KafkaAccess, Progress
+from streams_sql.spark.broker_access import KafkaAccess
+from streams_sql.spark.messages import Event, Progress
 from tests.broker import BarnabasBroker
 from tests.streams_sql.analysis.catalogues import planned, sources
 from tests.streams_sql.local.random_queries import STATEFUL, Outcome, RandomQuery, unordered

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from uuid import uuid4
 
 import pytest
 
-from streams_sql.spark.messages import KafkaAccess
+from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.range_reading import read_range
 from streams_sql.spark.ranges import Range, RecordsGoneError, limited
 from streams_sql.spark.topic_ends import PARTITIONS_INTERVAL_S, TopicEnds
@@ -96,3 +98,17 @@ def test_partitions_that_are_added_are_seen(access: KafkaAccess, written: Writte
     written.grow(2)
     written.write([("a", 1)], partition=1)
     wait_for(lambda: ends.ends() == {0: 0, 1: 1}, "the new partition", 20 * PARTITIONS_INTERVAL_S)
+
+
+@pytest.mark.parametrize(
+    ("module", "others"),
+    [("topic_source", {"bounds", "broker_access", "ranges", "topic_ends"}), ("shard_processor", set())],
+)
+def test_what_each_start_of_a_query_loads_is_no_more_than_it_needs(module: str, others: set[str]) -> None:
+    """Spark has processes of their own for what is planned, and a query starts when all of them are up."""
+    program = (
+        f"import sys, streams_sql.spark.{module}; print(*(name for name in sys.modules if 'streams_sql.' in name))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = {name.removeprefix("streams_sql.spark.") for name in done.stdout.split()}
+    assert loaded == {"streams_sql.spark", module, *others}

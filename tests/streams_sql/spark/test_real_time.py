@@ -16,12 +16,12 @@ from barnabas.kernel.serdes.registry_client import RegistryClient
 from barnabas.kernel.serdes.schema_text import AVRO, SchemaText
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.plan.nodes import PersistentPlan
+from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.messages import (
     REAL_TIME_INTERVAL_MS,
     BadRecord,
     Event,
     FailureKind,
-    KafkaAccess,
     Progress,
     QueryFailed,
     SlotsChanged,

@@ -21,7 +21,8 @@ from streams_sql.plan.nodes import Node, Read
 from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.sources import ROWTIME
 from streams_sql.spark import shards, spilled_states
-from streams_sql.spark.shards import PACKED, ShardProcessor
+from streams_sql.spark.shard_processor import ShardProcessor
+from streams_sql.spark.shards import PACKED
 from tests.streams_sql.local.test_pipeline import PLANS, RECORDS, fed
 from tests.streams_sql.processors.plans import row as row_of
 from tests.streams_sql.processors.plans import unexpected
