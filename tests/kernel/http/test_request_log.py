@@ -87,9 +87,10 @@ def test_the_operator_says_which_requests_are_told(
     caplog.set_level(logging.INFO)
     with Service(ROUTES, Policy(request_log=RequestLogRules(wants, SLOW_MS))) as service:
         lines = told(service, caplog, "/quick/a", "/slow", "/stream", "/away", "/broken", "/nowhere")
-    assert [fields(line)["path"] for line in lines] == paths
-    warned = [fields(line)["path"] for line in lines if line.levelno == logging.WARNING]
-    assert warned == [path for path in paths if path in ("/slow", "/away", "/broken")]
+    # In any order: the client of a stream has all of it before the line about it, and may have asked for the next thing.
+    assert sorted(str(fields(line)["path"]) for line in lines) == sorted(paths)
+    warned = {fields(line)["path"] for line in lines if line.levelno == logging.WARNING}
+    assert warned == {"/slow", "/away", "/broken"}.intersection(paths)
 
 
 def test_a_line_tells_the_request_without_its_query(caplog: pytest.LogCaptureFixture) -> None:
