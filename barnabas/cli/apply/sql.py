@@ -33,7 +33,8 @@ _TOPIC_PROPERTY: Final = "KAFKA_TOPIC"
 _STREAMS: Final = "ksql.streams."
 """What ksqlDB may write before the names of properties."""
 _PARTITIONS: Final = "PARTITIONS"
-_RUNNING: Final = "RUNNING"
+_STUCK: Final = ("PAUSED", "ERROR")
+"""States in which a query does not come further by itself, or not soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +260,7 @@ class _Build:
         return f"{self.id}, which is being built, is given up"
 
     def told(self, queries: Collection[str]) -> str:
-        shown = self.id if self.state == _RUNNING else f"{self.id} ({self.state})"
+        shown = f"{self.id} ({self.state})" if self.state in _STUCK else self.id
         return f"is being built as {_served(shown, self.rebuilds) if self.rebuilds in queries else shown}"
 
 

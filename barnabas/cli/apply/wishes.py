@@ -88,13 +88,12 @@ def read(path: Path, variables: Mapping[str, str]) -> Wishes:
     """CommandError with all that is wrong, and the lines of it."""
     document = Value.load(path, variables)
     members = document.members("the file", _MEMBERS)
-    texts = optional(members.get("sql"), _texts_of_sql)
     found = Wishes(
         _name(document, members.get("name")),
         tuple(_each(members.get("topics"), "topics", _topic)),
         tuple(_in_order(_each(members.get("schemas"), "schemas", lambda name, each: (_schema(name, each), each)))),
         tuple(_each(members.get("connectors"), "connectors", _connector)),
-        tuple(statements.read(texts or (), document.mistakes)),
+        tuple(statements.read(optional(members.get("sql"), _texts_of_sql) or (), document.mistakes)),
     )
     document.mistakes.tell()
     return found
