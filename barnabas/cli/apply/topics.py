@@ -98,7 +98,9 @@ class Topics:
                 return await self._alteration(session, wanted, found)
             await _create(session, wanted, is_trial=True)
         except KafkaError as error:
-            reasons = await _config_problems(session, wanted, is_new=found is None) or [error.message]
+            reasons = await _config_problems(session, wanted, is_new=found is None)
+            if not reasons or error.code is not ErrorCode.INVALID_CONFIG:
+                reasons = [error.message, *reasons]
             return refused(TOPIC, wanted.name, "\n".join([f"{wanted.place}: {reason}" for reason in reasons]))
         members = [
             Member("partitions", None, _text(wanted.partitions)),
