@@ -28,13 +28,12 @@ class Places:
 
 
 class NoPlatform(CommandError):
-    """Of a data directory that somebody has named."""
+    """Of a data directory that somebody has named. `missing` are the flags of what would have to be named otherwise."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, missing: str = "--bootstrap-server, --registry, --rest, --connect, --sql") -> None:
         super().__init__(
             f"no platform runs on {folder}",
-            f"Start one: barnabas up --data-dir {folder}. Services that run elsewhere are named by their addresses: "
-            "--bootstrap-server, --registry, --rest, --connect, --sql.",
+            f"Start one: barnabas up --data-dir {folder}. Services that run elsewhere are named by their addresses: {missing}.",
             EXIT_UNREACHABLE,
         )
 

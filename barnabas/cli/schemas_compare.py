@@ -25,11 +25,11 @@ EXIT_TROUBLE: Final = 3
 SENTENCE_MIN_CHARACTERS: Final = 30
 # What the registry tells of a difference, in the order in which people ask.
 _PARTS: Final = ("new", "old", "why", "fix")
-_SENTENCES: Final = ("why", "fix")
+SENTENCES: Final = ("why", "fix")
 # As wide as "   fix: ", so that lines stand below each other.
 _INDENT: Final = " " * 8
 # What the registry calls the subject in its advice.
-_SUBJECT: Final = "<subject>"
+SUBJECT: Final = "<subject>"
 _PART_STYLES: Final = {"new": terminal.GREEN, "old": terminal.RED, "fix": terminal.CYAN}
 _LINE_STYLES: Final = {"+": terminal.GREEN, "-": terminal.RED, "@": terminal.CYAN}
 
@@ -151,10 +151,10 @@ def _tell_difference(number: int, difference: Mapping[str, Any], subject: str, o
 
 def _lines(part: str, text: str, subject: str) -> list[str]:
     """Sentences are broken where the terminal ends; what stands in a schema stays in one piece."""
-    if part not in _SENTENCES:
+    if part not in SENTENCES:
         return [text]
     room = max(terminal.width() - len(_INDENT), SENTENCE_MIN_CHARACTERS)
-    return textwrap.wrap(text.replace(_SUBJECT, subject), room, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(text.replace(SUBJECT, subject), room, break_long_words=False, break_on_hyphens=False)
 
 
 def _painted(text: str, style: str, out: TextIO) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streams_sql.language.problem import Lines, SqlProblem, SyntaxProblem, shown
 from streams_sql.language.splitting import placed_statements
@@ -11,12 +11,14 @@ from streams_sql.language.splitting import placed_statements
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a statement begins: in a file or in what else was given, as the number-th statement. Lines and columns begin at 1."""
+    """Where a statement begins: in a file or in what else was given, as the number-th statement. Lines and columns begin at 1. `margin` are
+    the columns that stand before each line of the text in its file; None: nobody knows."""
 
     script: str
     number: int
     line: int
     column: int
+    margin: int | None = 0
 
     def told(self, line: int | None = None, column: int | None = None) -> str:
         """The place of the statement, or of a word in it, whose line and column count from the statement's beginning. The first statement
@@ -26,7 +28,9 @@ class Place:
         script = f"{self.script}:" if self.script else "line "
         if line is None or column is None:
             return "" if is_first else f"{script}{self.line}: {which}"
-        within = column + self.column - 1 if line == 1 else column
+        if self.margin is None:
+            return f"{script}{self.line + line - 1}: {which}"
+        within = column + self.margin + (self.column - 1 if line == 1 else 0)
         return f"{script}{self.line + line - 1}:{within}: {which}"
 
 
@@ -40,22 +44,22 @@ class UnreadableScript(Exception):
     """The text comes to its end within a string, a quoted name or a comment."""
 
 
-def placed(lines: Iterable[str], script: str) -> Iterator[PlacedStatement]:
+def placed(lines: Iterable[str], script: str, margin: int | None = 0) -> Iterator[PlacedStatement]:
     """The statements of a text that comes line by line. UnreadableScript."""
     pending, first_line, count = "", 1, 0
     for line in lines:
         pending += line
         if ";" not in line or not is_whole(pending):
             continue
-        for statement in _within(pending, script, first_line, count):
+        for statement in _within(pending, Place(script, count, first_line, 1, margin)):
             count += 1
             yield statement
         first_line += pending.count("\n")
         pending = ""
     try:
-        yield from _within(pending, script, first_line, count)
+        yield from _within(pending, Place(script, count, first_line, 1, margin))
     except SyntaxProblem as problem:
-        place = Place(script, count + 1, first_line, 1)
+        place = Place(script, count + 1, first_line, 1, margin)
         raise UnreadableScript(problem_text(pending, problem, place)) from None
 
 
@@ -79,8 +83,10 @@ def is_whole(text: str) -> bool:
     return bool(statements) and statements[-1][1].endswith(";")
 
 
-def _within(text: str, script: str, first_line: int, count: int) -> Iterator[PlacedStatement]:
+def _within(text: str, before: Place) -> Iterator[PlacedStatement]:
+    """The statements of a text that begins where others end."""
     starts = Lines(text)
-    for number, (start, statement) in enumerate(placed_statements(text), count + 1):
+    for number, (start, statement) in enumerate(placed_statements(text), before.number + 1):
         position = starts.position(start, 1)
-        yield PlacedStatement(statement, Place(script, number, first_line + position.line - 1, position.column))
+        place = replace(before, number=number, line=before.line + position.line - 1, column=position.column)
+        yield PlacedStatement(statement, place)

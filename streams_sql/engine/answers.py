@@ -59,7 +59,8 @@ class Told:
 class QueryStatus:
     """A persistent query as it stands. `state` is RUNNING, STARTING, PAUSED, ERROR or UNRESPONSIVE. `examples` are the last errors of its
     data: records that were passed over, and expressions that gave NULL. `notes` are what was decided for it while it ran; `mode` tells
-    how it runs. `totals` are figures that only grow while a server runs it."""
+    how it runs. `totals` are figures that only grow while a server runs it. `rebuilds` is the query whose place it takes when it has
+    caught up."""
 
     id: str
     statement: str
@@ -73,6 +74,7 @@ class QueryStatus:
     mode: str = ""
     figures: Mapping[str, float] = field(default_factory=dict)
     totals: Mapping[str, int] = field(default_factory=dict)
+    rebuilds: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from streams_sql.engine.command import LOWERING, Command
 from streams_sql.engine.function_changes import create_function, drop_function
 from streams_sql.engine.indexing import create_index, drop_index, with_indexes
 from streams_sql.engine.outcome import Outcome
-from streams_sql.engine.rebuilding import as_rebuilding, rebuilding, shadow_topic, swapped
+from streams_sql.engine.rebuilding import as_rebuilding, kept, rebuilding, shadow_topic, swapped, under_way
 from streams_sql.engine.replacement import check_replacement
 from streams_sql.engine.schema_texts import read_schema
 from streams_sql.language.function_statements import CreateFunction, DropFunction
@@ -115,6 +115,8 @@ class Changes:
         if found is not None:
             check_replacement(found, plan.sink)
             command = as_rebuilding(command, plan, catalogue.made_by(found.name))
+            if (built := under_way(command, plan, catalogue)) is not None:
+                return kept(built)
         sink = replace(plan.sink, statement=command.statement, query_id=command.query_id)
         query = _query(command, replace(plan, sink=sink))
         ended = tuple(catalogue.rebuilt(statement.name))

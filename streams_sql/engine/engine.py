@@ -422,9 +422,11 @@ class Engine:
     async def _change(self, statement: Changing, command: Command, tried: Outcome) -> Answer:
         parts = self._parts
         if not tried.is_done:
-            # Clients take a warning for CREATE … IF NOT EXISTS; that something is gone already is as good as a drop to them.
+            # Clients take a warning for CREATE … IF NOT EXISTS; that something is gone already is as good as a drop to them, and a query
+            # that is being built already as good as a new one.
             is_gone = isinstance(statement, DropSource | DropIndex | DropType | DropFunction)
-            return _changed(tried, parts.commands.count) if is_gone else Warned(tried.message)
+            is_as_good = is_gone or tried.started is not None
+            return _changed(tried, parts.commands.count) if is_as_good else Warned(tried.message)
         command = await parts.preparation.scheduled(command, tried, parts.catalogue)
         former = None if tried.made is None else parts.catalogue.source(tried.made.name)
         await parts.preparation.provide(statement, tried, former)

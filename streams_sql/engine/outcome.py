@@ -12,7 +12,7 @@ from streams_sql.sources import Source
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """Which thing a command was about, what happened to it, and the words for it. `is_done` is false where nothing was to do; `dropped`
-    and `ended` are what is gone with it, `started` is a query that begins, and `function` one
+    and `ended` are what is gone with it, `started` is a query that begins (or has begun, where nothing was to do), and `function` one
     of a user's that was made."""
 
     entity: tuple[str, str]

@@ -316,7 +316,8 @@ class Queries:
     def status(self, query: PersistentQuery) -> QueryStatus:
         run = self._runs.get(query.id)
         sink = replace(query.plan.sink, topic=query.plan.target)
-        status = QueryStatus(query.id, query.statement, sink, "PAUSED" if query.is_paused else "UNRESPONSIVE")
+        state = "PAUSED" if query.is_paused else "UNRESPONSIVE"
+        status = QueryStatus(query.id, query.statement, sink, state, rebuilds=query.rebuilds)
         if run is None:
             return status
         examples = [error for error in self._errors.newest(query.id) if error.kind != QUERY_FAILED][:EXAMPLES_MAX]

@@ -39,6 +39,30 @@ def as_rebuilding(command: Command, plan: PersistentPlan, former: PersistentQuer
     return replace(command, query_id=command.spare_id, rebuilds=former.id)
 
 
+def under_way(command: Command, plan: PersistentPlan, catalogue: Catalogue) -> PersistentQuery | None:
+    """The query that is being built already for what a command asks for, which would throw away what that has read. A command that is
+    replayed asks no more: it says what was done."""
+    if command.spare_id is None or command.rebuilds is None:
+        return None
+    wanted = _without_names(plan)
+    for query in catalogue.rebuilt(plan.sink.name):
+        if query.properties == command.properties and _without_names(query.plan) == wanted:
+            return query
+    return None
+
+
+def _without_names(plan: PersistentPlan) -> PersistentPlan:
+    """What a query does, however its statement is written, whatever it is called, and wherever it writes meanwhile."""
+    return replace(plan, sink=replace(plan.sink, statement="", query_id=None), shadow=None)
+
+
+def kept(query: PersistentQuery) -> Outcome:
+    """Nothing is to do: the query is on its way."""
+    sink = query.plan.sink
+    message = f"Query {query.id} is being built for this already. It takes the place of {query.rebuilds} when it has caught up."
+    return Outcome((sink.kind.value.lower(), sink.name), "create", message, is_done=False, started=query)
+
+
 def rebuilding(
     query: PersistentQuery, shadow: str, ended: tuple[PersistentQuery, ...], catalogue: Catalogue
 ) -> Outcome:

@@ -38,6 +38,7 @@ def running_query(query: QueryStatus) -> dict[str, Any]:
         # No members of ksqlDB's: its clients pass over what they do not know.
         **({"isStarting": True} if query.state in _STATES else {}),
         **({} if query.error is None else {"error": query.error}),
+        **({} if query.rebuilds is None else {"rebuilds": query.rebuilds}),
     }
 
 

@@ -1,4 +1,4 @@
-"""The `barnabas` command as a process."""
+"""The `barnabas` command, as a process or in this one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from barnabas.cli.main import main
+from tests.broker import BarnabasBroker
+from tests.connect_service import ConnectProcess
+from tests.registry import RegistryProcess
+from tests.sql_service import SqlProcess
 
 COMMAND_DEADLINE_S = 180
 
@@ -18,6 +23,21 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[..., subprocess.Popen[str]]
 Call = Callable[..., str]
 Failure = Callable[..., tuple[int, str]]
+
+
+@dataclass
+class Applied:
+    status: int
+    out: str
+    err: str
+
+    @property
+    def signs(self) -> list[str]:
+        """The lines of the things themselves, such as `+ topic orders`."""
+        return [line for line in self.out.splitlines() if line[:2] in ("+ ", "~ ", "- ", "= ", "! ")]
+
+
+Apply = Callable[..., Applied]
 
 
 def environment(**extra: str) -> dict[str, str]:
@@ -91,3 +111,26 @@ def failure_at(broker_address: str, capsys: pytest.CaptureFixture[str]) -> Failu
         return status, capsys.readouterr().err
 
     return command
+
+
+@pytest.fixture
+def apply(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Apply:
+    """Write a file and apply it with the flags of the places."""
+
+    def run(text: str, *words: str) -> Applied:
+        path = tmp_path / "platform.yaml"
+        path.write_text(text)
+        capsys.readouterr()
+        status = main(["apply", "-f", str(path), "--data-dir", str(tmp_path / "none"), *words])
+        told = capsys.readouterr()
+        return Applied(status, told.out, told.err)
+
+    return run
+
+
+@pytest.fixture
+def everywhere(
+    barnabas: BarnabasBroker, registry: RegistryProcess, connect_service: ConnectProcess, sql_service: SqlProcess
+) -> tuple[str, ...]:
+    services = ("--registry", registry.url, "--connect", connect_service.url, "--sql", sql_service.url)
+    return ("--bootstrap-server", barnabas.address, *services)

@@ -20,7 +20,7 @@ from barnabas.cli.apply.plan import CONNECTOR, SCHEMA, SQL, TOPIC, Action, Chang
 from barnabas.cli.apply.schemas import Schemas
 from barnabas.cli.apply.topics import Topics
 from barnabas.cli.apply.wishes import Wishes
-from barnabas.cli.command_error import CommandError
+from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
 from barnabas.cli.confirmation import confirm
 from barnabas.cli.connect_client import ConnectClient
 from barnabas.cli.output import JSON
@@ -45,10 +45,9 @@ def run(arguments: Namespace) -> int:
         wanted = wishes.read(Path(arguments.file), os.environ)
         with _services(places_of(arguments), wanted.name) as services:
             return _Run(arguments, wanted, services).run()
-    except NoPlatform:
-        raise
     except CommandError as error:
-        raise CommandError(str(error), status=EXIT_ERROR) from None
+        status = EXIT_UNREACHABLE if error.status == EXIT_UNREACHABLE else EXIT_ERROR
+        raise CommandError(str(error), status=status) from None
 
 
 class _Services:
@@ -101,10 +100,11 @@ class _Services:
         found = self._places.addresses.get(service)
         if found is None:
             flag = "--bootstrap-server HOST:PORT" if service == "broker" else f"--{service} URL"
-            running, folder = self._places.running, self._places.data_directory
+            named = f"{flag} (or {SERVICES[service][0]})"
+            if self._places.running is None:
+                raise NoPlatform(str(self._places.data_directory), named)
             raise CommandError(
-                f"no platform runs on {folder}" if running is None else f"the platform runs without {service}",
-                f"Start it with `barnabas up`, or name one with {flag} (or {SERVICES[service][0]}).",
+                f"the platform runs without {service}", f"Start it with `barnabas up`, or name one with {named}."
             )
         return found
 
@@ -219,7 +219,7 @@ class _Run:
             if change.work is None:
                 continue
             try:
-                change.work()
+                told = change.work()
             except CommandError as error:
                 raise CommandError(
                     f"{change.kind} {change.name}: {error}", "What stands before it in the plan is done."
@@ -228,7 +228,7 @@ class _Run:
                 self._ownership.forget(change.kind, [change.owned_as])
             else:
                 self._ownership.keep(change)
-            plan.tell(f"{DONE[change.action]} {change.kind} {change.name}")
+            plan.tell(f"{DONE[change.action]} {change.kind} {change.name}{f': {told}' if told else ''}")
 
     def _show(self, changes: Sequence[Change], *, applied: bool) -> None:
         if self._arguments.output != JSON:

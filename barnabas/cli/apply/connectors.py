@@ -72,7 +72,8 @@ class Connectors:
             return Change(CONNECTOR, wanted.name, Action.KEEP)
         problems = _problems(validation)
         if problems:
-            return refused(CONNECTOR, wanted.name, "\n".join([f"{wanted.place}:", *problems]), members)
+            reason = "\n".join([f"{wanted.place}:", *problems])
+            return refused(CONNECTOR, wanted.name, reason, members, is_new=former is None)
         note = [f"warning: {warning}" for warning in validation.get("warnings", ())]
         if is_uncertain:
             note.append("set again, since the worker does not tell secrets, and no run of this file has set these")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from barnabas.cli.command_error import CommandError
 
 if TYPE_CHECKING:
     from yaml.nodes import Node
+
+T = TypeVar("T")
 
 FILE_BYTES_MAX: Final = 4 * 1024 * 1024
 VALUES_MAX: Final = 100_000
@@ -37,6 +40,29 @@ class FileProblem(CommandError):
         super().__init__(f"{path}:{line}: {message}", hint)
 
 
+class Mistakes:
+    """What is wrong with a file: it is read to its end, so that all of it is told at once."""
+
+    def __init__(self) -> None:
+        self._found: list[CommandError] = []
+
+    def note(self, mistake: CommandError) -> None:
+        self._found.append(mistake)
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """What goes wrong within is noted, and the reading goes on behind it."""
+        try:
+            yield
+        except CommandError as mistake:
+            self.note(mistake)
+
+    def tell(self) -> None:
+        """CommandError with all of them, if there are some."""
+        if self._found:
+            raise CommandError("\n".join(map(str, self._found)))
+
+
 def read_text(path: Path) -> str:
     try:
         with path.open("rb") as file:
@@ -53,7 +79,9 @@ def read_text(path: Path) -> str:
 
 
 def substituted(text: str, variables: Mapping[str, str], path: Path, line: int) -> str:
-    """`${NAME}` and `${NAME:-default}` from the variables; `$${` is `${`. What has a colon otherwise is a reference of a config provider."""
+    """`${NAME}` and `${NAME:-default}` from the variables; `$${` is `${`. What has a colon otherwise is a reference of a config provider.
+    CommandError with all that are not set."""
+    mistakes = Mistakes()
 
     def value(found: re.Match[str]) -> str:
         if found["escaped"]:
@@ -64,24 +92,23 @@ def substituted(text: str, variables: Mapping[str, str], path: Path, line: int) 
             return known or default
         if known is None:
             place = line + text.count("\n", 0, found.start())
-            raise FileProblem(
-                path,
-                place,
-                f"the variable {found['name']} is not set",
-                f"Set it, write ${{{found['name']}:-default}}, or $${{{found['name']}}} if that is meant to stay as it is.",
-            )
-        return known
+            hint = f"Set it, write ${{{found['name']}:-default}}, or $${{{found['name']}}} if that is meant to stay as it is."
+            mistakes.note(FileProblem(path, place, f"the variable {found['name']} is not set", hint))
+        return known or ""
 
-    return _VARIABLE.sub(value, text)
+    done = _VARIABLE.sub(value, text)
+    mistakes.tell()
+    return done
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value of the file."""
+    """One value of the file. `mistakes` are those of the whole file."""
 
     node: Node
     path: Path
     variables: Mapping[str, str]
+    mistakes: Mistakes = field(default_factory=Mistakes, compare=False)
 
     @classmethod
     def load(cls, path: Path, variables: Mapping[str, str]) -> Value:
@@ -110,7 +137,7 @@ class Value:
         return FileProblem(self.path, self.line, message, hint)
 
     def members(self, what: str, known: Collection[str] | None = None) -> dict[str, Value]:
-        """The members of a mapping; those that are not `known` are errors, if something is."""
+        """The members of a mapping; those that are not `known` are mistakes, if something is, and are left out."""
         from yaml.nodes import MappingNode, ScalarNode
 
         if not isinstance(self.node, MappingNode):
@@ -118,14 +145,15 @@ class Value:
         found: dict[str, Value] = {}
         for key_node, node in self._pairs():
             key_value, value = self._of(key_node), self._of(node)
-            if not isinstance(key_node, ScalarNode):
-                raise key_value.problem(f"a name in {what} must be a text")
-            name, _ = key_value._scalar("a name")
-            if known is not None and name not in known:
-                raise key_value.problem(f"{what} has no {name!r}", nearest(name, known))
-            if name in found:
-                raise key_value.problem(f"{name!r} stands twice in {what}; the first is in line {found[name].line}")
-            found[name] = value
+            with self.mistakes.noted():
+                if not isinstance(key_node, ScalarNode):
+                    raise key_value.problem(f"a name in {what} must be a text")
+                name, _ = key_value._scalar("a name")
+                if known is not None and name not in known:
+                    raise key_value.problem(f"{what} has no {name!r}", nearest(name, known))
+                if name in found:
+                    raise key_value.problem(f"{name!r} stands twice in {what}; the first is in line {found[name].line}")
+                found[name] = value
         return found
 
     def items(self, what: str) -> list[Value]:
@@ -180,6 +208,21 @@ class Value:
         """The line in which the text itself begins: that after `|`."""
         is_block = getattr(self.node, "style", None) in ("|", ">")
         return self.line + 1 if is_block else self.line
+
+    @property
+    def margin(self) -> int | None:
+        """How many columns of the file stand before each line of the text; None where its lines are not as the file has them."""
+        from yaml.nodes import ScalarNode
+
+        node, mark = self.node, self.node.start_mark
+        if not isinstance(node, ScalarNode) or mark.buffer is None or "${" in node.value:
+            return None
+        if node.style == "|":
+            lines = zip(mark.buffer[mark.pointer :].splitlines()[1:], node.value.splitlines(), strict=False)
+            return next((len(line) - len(own) for line, own in lines if own.strip() and line.endswith(own)), None)
+        quotes = 0 if node.style is None else 1
+        is_as_written = mark.buffer.startswith(node.value, mark.pointer + quotes)
+        return mark.column + quotes if is_as_written and "\n" not in node.value else None
 
     def plain(self) -> Any:
         """As JSON has it."""
@@ -243,7 +286,16 @@ class Value:
         return text, tag
 
     def _of(self, node: Node) -> Value:
-        return Value(node, self.path, self.variables)
+        return Value(node, self.path, self.variables, self.mistakes)
+
+
+def optional(value: Value | None, read: Callable[[Value], T]) -> T | None:
+    """What is read of a value; None where there is none, or where it is wrong, which is noted."""
+    found = None
+    if value is not None:
+        with value.mistakes.noted():
+            found = read(value)
+    return found
 
 
 def nearest(name: str, known: Collection[str]) -> str:

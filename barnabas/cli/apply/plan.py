@@ -48,7 +48,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`key` is what the record of what was made knows it by, and `fingerprint` is kept there, too, where there is one. `work` does it; `lines` are a difference of texts, `note` is a reason."""
+    """`key` is what the record of what was made knows it by, and `fingerprint` is kept there, too, where there is one. `work` does it, and returns what is to be said of it; `lines` are a difference of texts, `note` is a reason. `is_new`: there is nothing yet that it changes."""
 
     kind: str
     name: str
@@ -56,9 +56,10 @@ class Change:
     members: tuple[Member, ...] = ()
     lines: tuple[str, ...] = ()
     note: str = ""
-    work: Callable[[], None] | None = field(default=None, compare=False)
+    work: Callable[[], str | None] | None = field(default=None, compare=False)
     key: str = ""
     fingerprint: str = ""
+    is_new: bool = False
 
     @property
     def owned_as(self) -> str:
@@ -75,8 +76,8 @@ class Change:
         return shown
 
 
-def refused(kind: str, name: str, reason: str, members: Sequence[Member] = ()) -> Change:
-    return Change(kind, name, Action.REFUSE, tuple(members), note=reason)
+def refused(kind: str, name: str, reason: str, members: Sequence[Member] = (), *, is_new: bool = False) -> Change:
+    return Change(kind, name, Action.REFUSE, tuple(members), note=reason, is_new=is_new)
 
 
 def counts(changes: Iterable[Change]) -> dict[Action, int]:
@@ -91,7 +92,8 @@ def show(out: TextIO, changes: Sequence[Change]) -> None:
         _line(out, change.action, "", f"{change.action.value} {change.kind} {printable(change.name)}")
         for member in change.members:
             old, new = _value(member.old), _value(member.new)
-            text = f"{member.name}: {new}" if change.action is Action.CREATE else f"{member.name}: {old} → {new}"
+            is_new = change.is_new or change.action is Action.CREATE
+            text = f"{member.name}: {new}" if is_new else f"{member.name}: {old} → {new}"
             _line(out, change.action, "    ", printable(text))
         for line in change.lines:
             _line(out, {"+": Action.CREATE, "-": Action.DELETE}.get(line[:1], Action.KEEP), "    ", line)

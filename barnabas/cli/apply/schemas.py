@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -73,6 +73,8 @@ class Schemas:
             members.append(Member("compatibility", own_level or f"{level} (of the registry)", wanted.compatibility))
         waiting = sorted({each.subject for each in wanted.references} & pending)
         latest = self._latest(wanted.subject)
+        if latest is None:
+            members = [Member("type", None, wanted.type), *members]
         note = ""
         if waiting:
             # What it refers to is not there, or not as it will be.
@@ -85,13 +87,12 @@ class Schemas:
                 return self._same(wanted, found, latest, members)
             objection = self._objection(wanted, schema, level)
             if objection and (objection.is_final or wanted.compatibility in (None, level)):
-                return refused(SCHEMA, wanted.subject, f"{wanted.place}: {objection.reason}", members)
+                reason = f"{wanted.place}: {objection.reason}"
+                return refused(SCHEMA, wanted.subject, reason, members, is_new=latest is None)
             if objection and wanted.compatibility != ANYTHING:
                 # The registry compares with the level that it has, and the file sets another.
                 note = f"checked once the level is {wanted.compatibility}"
         action = Action.CREATE if latest is None else Action.CHANGE
-        if latest is None:
-            members = [Member("type", None, wanted.type), *members]
         work = lambda: self._register(wanted, own_level)  # noqa: E731
         return Change(SCHEMA, wanted.subject, action, tuple(members), _difference(latest, schema), note, work)
 
@@ -169,11 +170,18 @@ class Schemas:
             return _Objection(str(error), is_final=True)
         if answer["is_compatible"]:
             return None
-        told = [
-            f"{each.get('rule')} at {each.get('path')}: {each.get('why') or ''} {each.get('fix') or ''}".rstrip()
-            for each in answer.get("differences") or ()
-        ] or [str(message) for message in answer.get("messages") or ()]
+        told = [line for each in answer.get("differences") or () for line in _told(each, wanted.subject)]
+        told = told or [str(message) for message in answer.get("messages") or ()]
         return _Objection("\n".join([f"not compatible ({level})", *told]), is_final=False)
+
+
+def _told(difference: Mapping[str, Any], subject: str) -> list[str]:
+    """A line for what is wrong, and one for each sentence that the registry has about it."""
+    parts = {part: difference.get(part) for part in schemas_compare.SENTENCES}
+    sentences = [
+        f"  {part}: {str(text).replace(schemas_compare.SUBJECT, subject)}" for part, text in parts.items() if text
+    ]
+    return [f"{difference.get('rule')} at {difference.get('path')}", *sentences]
 
 
 def _difference(latest: SubjectVersion | None, schema: SchemaText) -> tuple[str, ...]:

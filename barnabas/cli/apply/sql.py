@@ -1,37 +1,28 @@
-"""SQL statements: streams, tables, types and queries that shall be there, compared by what they say."""
+"""Streams, tables, types and queries that shall be there, compared by what their statements say."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple
 
 from barnabas.cli.apply.plan import SQL, Action, Change, Member, refused
-from barnabas.cli.command_error import CommandError
-from barnabas.cli.sql_script import PlacedStatement, problem_text
+from barnabas.cli.apply.statements import Wanted, one_line
+from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
 from barnabas.cli.sql_session import START_HINT
 from streams_sql.client import Client, Refused, ServerUnreachable
 from streams_sql.language.formatting import is_plain
-from streams_sql.language.outward_statements import CreateConnector
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.problem import SqlProblem
-from streams_sql.language.statements import (
-    CreateAsSelect,
-    CreateSource,
-    CreateType,
-    InsertSelect,
-    SetProperty,
-    Statement,
-    UnsetProperty,
-)
+from streams_sql.language.statements import CreateAsSelect, CreateSource, CreateType, InsertSelect, Statement
 from streams_sql.sql_types import quoted
 
 NOBODY: Final = "BARNABAS_APPLY_LOOKS_WHETHER_ALL_CAN_BE_DONE"
 """A stream that no server has: with a statement that drops it, a request is checked as a whole, and nothing of it is done."""
-STATEMENT_SHOWN_CHARACTERS: Final = 60
+LATER: Final = "checked once what it reads is there"
 
 _GAP: Final = r"(?:\s|--[^\r\n]*|/\*.*?\*/)+"
 _CREATE: Final = re.compile(
@@ -42,40 +33,8 @@ _TOPIC_PROPERTY: Final = "KAFKA_TOPIC"
 _STREAMS: Final = "ksql.streams."
 """What ksqlDB may write before the names of properties."""
 _PARTITIONS: Final = "PARTITIONS"
-
-Made = CreateSource | CreateAsSelect | CreateType | InsertSelect
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A statement that makes something; `before` are the SET and UNSET that stand before it, and `settings` is what they come to."""
-
-    statement: PlacedStatement
-    parsed: Made
-    before: tuple[str, ...]
-    settings: Mapping[str, str]
-
-    @property
-    def key(self) -> str:
-        match self.parsed:
-            case CreateSource(kind, name) | CreateAsSelect(kind, name):
-                return f"{kind.value} {name}"
-            case CreateType(name):
-                return f"TYPE {name}"
-        return f"QUERY {_one_line(self.statement.text)}"
-
-    @property
-    def source(self) -> str:
-        """The stream or table that it makes; nothing where it makes something else."""
-        return self.parsed.name if isinstance(self.parsed, CreateSource | CreateAsSelect) else ""
-
-    @property
-    def name(self) -> str:
-        match self.parsed:
-            case InsertSelect(target):
-                shown = _one_line(self.statement.text)
-                return shown if len(shown) <= STATEMENT_SHOWN_CHARACTERS else f"INSERT INTO {target} {_digest(shown)}"
-        return self.key
+_STUCK: Final = ("PAUSED", "ERROR")
+"""States in which a query does not come further by itself, or not soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,39 +50,65 @@ class Expected:
         return self.has_sources or topic in self.coming
 
 
+class _Objection(NamedTuple):
+    """A statement that the server would not take, and why; None where it is not known which. `is_of_setting`: what SET says before it."""
+
+    wanted: Wanted | None
+    reason: str
+    is_of_setting: bool
+
+
 class SqlStatements:
     """The streams, tables, types and queries of a SQL server, ours or ksqlDB's."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    def plan(self, statements: Sequence[PlacedStatement], expected: Expected) -> list[Change]:
-        wanted = read(statements)
+    def plan(self, wanted: Sequence[Wanted], expected: Expected) -> list[Change]:
         with _explained():
             server = _Server.read(self._client, {each.source for each in wanted}) if wanted else _Server()
             changes = {each.key: self._change(each, server) for each in wanted}
             pending = [each for each in wanted if changes[each.key].work is not None]
-            problem = self.objection(pending, server) if pending else None
+            refusals, notes = self._checked(pending, server, expected)
+        for each in wanted:
+            found = changes[each.key]
+            if each.key in refusals:
+                reason = f"{each.statement.place.told()}{refusals[each.key]}"
+                changes[each.key] = replace(refused(SQL, each.name, reason), key=each.key)
+            elif each.key in notes:
+                changes[each.key] = replace(found, note="\n".join(filter(None, (found.note, notes[each.key]))))
+        return list(changes.values())
+
+    def _checked(
+        self, pending: Sequence[Wanted], server: _Server, expected: Expected
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """By their keys: why statements cannot be, and what of others could not be checked."""
         topics = _topics_read(pending)
         missing = topics.keys() - expected.existing(sorted(topics))
-        absent = {
+        refusals = {
             topics[topic].key: f"there is no topic {topic!r}" for topic in missing if not expected.may_come(topic)
         }
-        early = {topics[topic].key for topic in missing if expected.may_come(topic)}
-        if problem is not None:
-            place, reason = problem
-            if place is None:
-                raise CommandError(reason)
-            if isinstance(place.parsed, CreateSource) and expected.may_come(_topic(place.parsed)):
-                early.add(place.key)
+        notes = {topics[topic].key: LATER for topic in missing if expected.may_come(topic)}
+        rest = list(pending)
+        while rest and (objection := self.objection(rest, server)) is not None:
+            failed = objection.wanted
+            if failed is None:
+                raise CommandError(objection.reason)
+            comes_later = (
+                not objection.is_of_setting
+                and isinstance(failed.parsed, CreateSource)
+                and expected.may_come(_topic(failed.parsed))
+            )
+            if comes_later:
+                notes[failed.key] = LATER
             else:
-                absent.setdefault(place.key, reason)
-        for each in wanted:
-            if each.key in absent:
-                changes[each.key] = refused(SQL, each.name, f"{each.statement.place.told()}{absent[each.key]}")
-            elif each.key in early:
-                changes[each.key] = replace(changes[each.key], note="checked once what it reads is there")
-        return list(changes.values())
+                refusals.setdefault(failed.key, objection.reason)
+            place = rest.index(failed)
+            unchecked = list(_behind(objection, rest[place + 1 :]))
+            notes.update({each.key: LATER if comes_later else note for each, note in unchecked})
+            gone = {failed.key, *[each.key for each, _ in unchecked]}
+            rest = [each for each in rest if each.key not in gone]
+        return refusals, notes
 
     def removals(self, keys: Sequence[str]) -> list[Change]:
         """The last made goes first, since others are made from those before."""
@@ -134,26 +119,28 @@ class SqlStatements:
         found = [self._removal(key, server) for key in reversed(keys)]
         return [change for change in found if change is not None]
 
-    def objection(self, wanted: Sequence[Wanted], server: _Server) -> tuple[Wanted | None, str] | None:
-        """The first statement that the server would not take, and why: all are tried on a copy of what it has, and nothing is done."""
+    def objection(self, wanted: Sequence[Wanted], server: _Server) -> _Objection | None:
+        """The first statement that the server would not take: all are tried on a copy of what it has, and nothing is done."""
         texts: list[str] = []
-        told: list[Wanted | None] = []
+        told: list[tuple[Wanted, bool]] = []
         given: tuple[str, ...] = ()
         for each in wanted:
             for setting in each.before[len(given) :]:
                 texts.append(setting)
-                told.append(each)
+                told.append((each, True))
             given = each.before
             texts.append(_text(each, server))
-            told.append(each)
+            told.append((each, False))
         try:
             self._client.execute("\n".join([*texts, f"DROP STREAM {NOBODY};"]))
         except Refused as problem:
             if NOBODY in (problem.statement or str(problem)):
                 return None
             failed = (problem.statement or "").strip()
-            place = next((each for text, each in zip(texts, told, strict=True) if text.strip() == failed), None)
-            return place, problem.reason
+            place = next(
+                (each for text, each in zip(texts, told, strict=True) if text.strip() == failed), (None, False)
+            )
+            return _Objection(place[0], problem.reason, place[1])
         raise CommandError(
             "the SQL server does things before it has checked all of them", f"Is {self._client.url} a SQL server?"
         )
@@ -176,20 +163,25 @@ class SqlStatements:
                 key,
                 f"{wanted.statement.place.told()}{parsed.name} is a {kind}: drop it first, or choose another name",
             )
-        if _same(parsed, _parsed(statement)) or _one_line(text) == _one_line(statement):
-            members, note = self._settings(wanted, server)
+        build = server.builds.get(parsed.name)
+        if build is not None:
+            # It becomes this, whatever it is now.
+            statement = build.statement
+        if _same(parsed, _parsed(statement)) or one_line(text) == one_line(statement):
+            members, note = self._settings(wanted, server, build)
             if not members:
                 return Change(SQL, key, Action.KEEP, note=note, key=key)
-            return Change(SQL, key, Action.CHANGE, members, work=self._work(wanted, server), key=key)
+            return Change(SQL, key, Action.CHANGE, members, note=note, work=self._work(wanted, server), key=key)
         lines = difflib.unified_diff(_bare_text(statement), _bare_text(text), lineterm="", n=1)
         shown = tuple([line for line in lines if not line.startswith(("---", "+++", "@@"))])
-        return Change(SQL, key, Action.CHANGE, lines=shown, work=self._work(wanted, server), key=key)
+        note = "" if build is None else build.given_up
+        return Change(SQL, key, Action.CHANGE, lines=shown, note=note, work=self._work(wanted, server), key=key)
 
-    def _settings(self, wanted: Wanted, server: _Server) -> tuple[tuple[Member, ...], str]:
-        """What SET says otherwise than when the query of a stream or table was made."""
+    def _settings(self, wanted: Wanted, server: _Server, build: _Build | None) -> tuple[tuple[Member, ...], str]:
+        """What SET says otherwise than when the query of a stream or table was made, and what is to be said of that query."""
         if not isinstance(wanted.parsed, CreateAsSelect):
             return (), ""
-        query = server.query_of(wanted.parsed)
+        query = server.query_of(wanted.parsed) if build is None else build.id
         if query is None:
             return (), "its query does not run; somebody has ended it"
         (told,) = self._client.execute(f"EXPLAIN {query};")
@@ -197,7 +189,10 @@ class SqlStatements:
         old = {name.removeprefix(_STREAMS): str(value) for name, value in found.items()}
         new = {name.removeprefix(_STREAMS): value for name, value in wanted.settings.items()}
         names = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
-        return tuple([Member(name, old.get(name), new.get(name)) for name in names]), ""
+        members = tuple([Member(name, old.get(name), new.get(name)) for name in names])
+        if build is None:
+            return members, ""
+        return members, build.given_up if members else build.told(server.queries)
 
     def _type_change(self, wanted: Wanted, parsed: CreateType, server: _Server) -> Change:
         from streams_sql.http.schema_shapes import type_shape
@@ -219,10 +214,14 @@ class SqlStatements:
         lines = tuple([f"+{line}" for line in wanted.statement.text.splitlines()])
         return Change(SQL, wanted.name, Action.CREATE, lines=lines, work=self._work(wanted, server), key=wanted.key)
 
-    def _work(self, wanted: Wanted, server: _Server) -> Callable[[], None]:
-        def work() -> None:
+    def _work(self, wanted: Wanted, server: _Server) -> Callable[[], str]:
+        def work() -> str:
             with _explained(wanted):
-                self._client.execute("\n".join([*wanted.before, _text(wanted, server)]))
+                answers = self._client.execute("\n".join([*wanted.before, _text(wanted, server)]))
+            # A query that goes on with what the former one knew has its id.
+            made = (answers[-1].get("commandStatus") or {}).get("queryId") if answers else None
+            former = server.former(wanted.source)
+            return "" if None in (made, former) or made == former else f"is being built as {_served(made, former)}"
 
         return work
 
@@ -248,16 +247,36 @@ class SqlStatements:
 
 
 @dataclass(frozen=True, slots=True)
+class _Build:
+    """A query that is built in the place of another one (`rebuilds`), which fills its stream or table until then."""
+
+    id: str
+    statement: str
+    rebuilds: str
+    state: str
+
+    @property
+    def given_up(self) -> str:
+        return f"{self.id}, which is being built, is given up"
+
+    def told(self, queries: Collection[str]) -> str:
+        shown = f"{self.id} ({self.state})" if self.state in _STUCK else self.id
+        return f"is being built as {_served(shown, self.rebuilds) if self.rebuilds in queries else shown}"
+
+
+def _served(build: str | None, former: str | None) -> str:
+    return f"{build}; {former} serves until that has caught up"
+
+
+@dataclass(frozen=True, slots=True)
 class _Server:
-    """What a server has: streams and tables with their kinds and statements, types, and queries by their ids."""
+    """What a server has: streams and tables with their kinds and statements, types, and queries by their ids; those that are being built
+    in the place of others by the names of what they are for."""
 
-    sources: dict[str, tuple[str, str]]
-    types: dict[str, Any]
-    queries: dict[str, str]
-
-    def __init__(self) -> None:
-        for member in ("sources", "types", "queries"):
-            object.__setattr__(self, member, {})
+    sources: dict[str, tuple[str, str]] = field(default_factory=dict)
+    types: dict[str, Any] = field(default_factory=dict)
+    queries: dict[str, str] = field(default_factory=dict)
+    builds: dict[str, _Build] = field(default_factory=dict)
 
     @classmethod
     def read(cls, client: Client, names: Collection[str] = ()) -> _Server:
@@ -271,12 +290,23 @@ class _Server:
                     cls._statement(client, each["name"]) if each["name"] in names else "",
                 )
         own.types.update(types["types"])
-        own.queries.update({each["id"]: each["queryString"] for each in queries["queries"]})
+        for each in queries["queries"]:
+            former = each.get("rebuilds")
+            if former is None:
+                own.queries[each["id"]] = each["queryString"]
+            else:
+                build = _Build(each["id"], each["queryString"], former, str(each.get("state")))
+                own.builds.update(dict.fromkeys(each["sinks"], build))
         return own
 
     def query_of(self, statement: Statement) -> str | None:
         """The id of the query that a statement makes, if it runs."""
         return next((id_ for id_, text in self.queries.items() if _same(statement, _parsed(text))), None)
+
+    def former(self, source: str) -> str | None:
+        """The id of the query that fills a stream or table, if one does."""
+        made = _parsed(self.sources.get(source, ("", ""))[1])
+        return self.query_of(made) if isinstance(made, CreateAsSelect) else None
 
     @staticmethod
     def _statement(client: Client, name: str) -> str:
@@ -284,48 +314,22 @@ class _Server:
         return described["sourceDescription"].get("statement") or ""
 
 
-def read(statements: Sequence[PlacedStatement]) -> list[Wanted]:
-    """Statements that say what shall be there; those that do something each time are none of these."""
-    found: list[Wanted] = []
-    before: list[str] = []
-    settings: dict[str, str] = {}
-    keys: dict[str, Wanted] = {}
-    for statement in statements:
-        try:
-            parsed: Statement = parse_statement(statement.text)
-        except SqlProblem as problem:
-            raise CommandError(problem_text(statement.text, problem, statement.place)) from None
-        if isinstance(parsed, SetProperty | UnsetProperty):
-            before.append(statement.text if statement.text.endswith(";") else f"{statement.text};")
-            if isinstance(parsed, SetProperty):
-                settings[parsed.name] = parsed.value
-            else:
-                settings.pop(parsed.name, None)
-            continue
-        if not isinstance(parsed, Made):
-            hint = (
-                "Write it under `connectors`."
-                if isinstance(parsed, CreateConnector)
-                else (
-                    "CREATE STREAM, TABLE and TYPE, INSERT INTO … SELECT, SET and UNSET can be applied; `barnabas sql` runs the others."
-                )
-            )
-            raise CommandError(f"{statement.place.told()}this statement does not say what shall be there", hint)
-        one = Wanted(statement, parsed, tuple(before), dict(settings))
-        if one.key in keys:
-            first = keys[one.key].statement.place
-            raise CommandError(
-                f"{statement.place.told()}{one.name} stands twice; the first is in {first.script}:{first.line}"
-            )
-        keys[one.key] = one
-        found.append(one)
-    return found
+def _behind(objection: _Objection, rest: Sequence[Wanted]) -> Iterator[tuple[Wanted, str]]:
+    """Of the statements behind one that is refused, those that cannot be judged without it, and why."""
+    assert objection.wanted is not None
+    gone = [objection.wanted]
+    for each in rest:
+        needed = next((other for other in gone if each.needs(other)), None)
+        if needed is not None:
+            gone.append(each)
+            yield each, f"not checked: it needs {needed.name}, which is not possible"
+        elif objection.is_of_setting:
+            yield each, f"not checked: what SET says before {objection.wanted.name} is not possible"
 
 
 def _text(wanted: Wanted, server: _Server) -> str:
     """The statement as it is sent: one that makes what is there in another way replaces it."""
-    text = wanted.statement.text if wanted.statement.text.endswith(";") else f"{wanted.statement.text};"
-    parsed = wanted.parsed
+    text, parsed = wanted.text, wanted.parsed
     if not isinstance(parsed, CreateSource | CreateAsSelect) or parsed.name not in server.sources:
         return text
     found = _CREATE.match(text)
@@ -381,16 +385,6 @@ def _topics_read(wanted: Sequence[Wanted]) -> dict[str, Wanted]:
     return needed
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.rstrip("; \t\r\n").split())
-
-
-def _digest(text: str) -> str:
-    import hashlib
-
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
-
-
 def _quoted(name: str) -> str:
     return name if is_plain(name) else quoted(name)
 
@@ -403,4 +397,4 @@ def _explained(wanted: Wanted | None = None) -> Iterator[None]:
     except Refused as problem:
         raise CommandError(f"{place}{problem.reason if wanted else problem}") from None
     except ServerUnreachable as problem:
-        raise CommandError(str(problem), START_HINT.replace("--server", "--sql")) from None
+        raise CommandError(str(problem), START_HINT.replace("--server", "--sql"), EXIT_UNREACHABLE) from None

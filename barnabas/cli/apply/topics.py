@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, TypeVar
 
@@ -98,7 +98,10 @@ class Topics:
                 return await self._alteration(session, wanted, found)
             await _create(session, wanted, is_trial=True)
         except KafkaError as error:
-            return refused(TOPIC, wanted.name, f"{wanted.place}: {error.message}")
+            reasons = await _config_problems(session, wanted, is_new=found is None)
+            if not reasons or error.code is not ErrorCode.INVALID_CONFIG:
+                reasons = [error.message, *reasons]
+            return refused(TOPIC, wanted.name, "\n".join([f"{wanted.place}: {reason}" for reason in reasons]))
         members = [
             Member("partitions", None, _text(wanted.partitions)),
             Member("replication-factor", None, _text(wanted.replication_factor)),
@@ -192,6 +195,21 @@ async def _until(session: Session, name: str, is_so: Callable[[Found | None], bo
         if is_so(found):
             return
         await asyncio.sleep(SETTLING_PAUSE_S)
+
+
+async def _config_problems(session: Session, wanted: WantedTopic, *, is_new: bool) -> list[str]:
+    """A broker tells of the first configuration that it does not take, so that each is tried by itself."""
+    found: list[str] = []
+    for name, value in (wanted.configs or {}).items():
+        try:
+            if is_new:
+                await _create(session, replace(wanted, configs={name: value}), is_trial=True)
+            else:
+                await _set_configs(session, wanted.name, [Member(name, None, value)], is_trial=True)
+        except KafkaError as error:
+            if error.code is ErrorCode.INVALID_CONFIG:
+                found.append(error.message)
+    return found
 
 
 def _config_members(wanted: WantedTopic, found: Found) -> list[Member]:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-from barnabas.cli.apply.document import Value, read_text, substituted
+from barnabas.cli.apply import statements
+from barnabas.cli.apply.document import Value, optional, read_text, substituted
+from barnabas.cli.apply.statements import Wanted
+from barnabas.cli.command_error import CommandError
 from barnabas.cli.registry import TYPES_BY_SUFFIX
 from barnabas.cli.sql_script import PlacedStatement, UnreadableScript, placed
 from barnabas.kernel.serdes.schema_text import AVRO, JSON, PROTOBUF
+
+T = TypeVar("T")
 
 PARTITIONS_MAX: Final = 100_000
 REPLICATION_MAX: Final = 32_767
@@ -75,32 +81,41 @@ class Wishes:
     topics: tuple[WantedTopic, ...] = ()
     schemas: tuple[WantedSchema, ...] = ()
     connectors: tuple[WantedConnector, ...] = ()
-    statements: tuple[PlacedStatement, ...] = ()
+    statements: tuple[Wanted, ...] = ()
 
 
 def read(path: Path, variables: Mapping[str, str]) -> Wishes:
-    """CommandError with the line of whatever is wrong."""
+    """CommandError with all that is wrong, and the lines of it."""
     document = Value.load(path, variables)
     members = document.members("the file", _MEMBERS)
-    if "name" not in members:
-        raise document.problem(
-            "the file has no name", "Write `name: NAME`: --prune knows by it what this file has made."
-        )
-    name = members["name"].text("the name")
-    if not _NAME.fullmatch(name):
-        raise members["name"].problem(
-            f"{name!r} is no name", "Names have up to 249 letters, digits, dots, underscores and dashes."
-        )
-    parts = {
-        part: members[part].members(f"{part!r}") for part in ("topics", "schemas", "connectors") if part in members
-    }
-    return Wishes(
-        name,
-        tuple([_topic(topic, value) for topic, value in parts.get("topics", {}).items()]),
-        _in_order([(_schema(subject, value), value) for subject, value in parts.get("schemas", {}).items()]),
-        tuple([_connector(connector, value) for connector, value in parts.get("connectors", {}).items()]),
-        tuple(_statements(members["sql"])) if "sql" in members else (),
+    found = Wishes(
+        _name(document, members.get("name")),
+        tuple(_each(members.get("topics"), "topics", _topic)),
+        tuple(_in_order(_each(members.get("schemas"), "schemas", lambda name, each: (_schema(name, each), each)))),
+        tuple(_each(members.get("connectors"), "connectors", _connector)),
+        tuple(statements.read(optional(members.get("sql"), _texts_of_sql) or (), document.mistakes)),
     )
+    document.mistakes.tell()
+    return found
+
+
+def _name(document: Value, value: Value | None) -> str:
+    if value is None:
+        hint = "Write `name: NAME`: --prune knows by it what this file has made."
+        document.mistakes.note(document.problem("the file has no name", hint))
+        return ""
+    name = optional(value, lambda each: each.text("the name"))
+    if name is not None and not _NAME.fullmatch(name):
+        hint = "Names have up to 249 letters, digits, dots, underscores and dashes."
+        document.mistakes.note(value.problem(f"{name!r} is no name", hint))
+    return name or ""
+
+
+def _each(part: Value | None, what: str, read_one: Callable[[str, Value], T]) -> list[T]:
+    """What a part of the file names, but for what is wrong, which is noted."""
+    members = optional(part, lambda each: each.members(f"{what!r}")) or {}
+    found = [optional(value, partial(read_one, name)) for name, value in members.items()]
+    return [each for each in found if each is not None]
 
 
 def _topic(name: str, value: Value) -> WantedTopic:
@@ -112,9 +127,9 @@ def _topic(name: str, value: Value) -> WantedTopic:
     partitions, replicas, configs = (members.get(member) for member in _TOPIC)
     return WantedTopic(
         name,
-        None if partitions is None else partitions.whole("partitions", 1, PARTITIONS_MAX),
-        None if replicas is None else replicas.whole("replication-factor", 1, REPLICATION_MAX),
-        None if configs is None else _texts(configs, f"configs of {what}"),
+        optional(partitions, lambda each: each.whole("partitions", 1, PARTITIONS_MAX)),
+        optional(replicas, lambda each: each.whole("replication-factor", 1, REPLICATION_MAX)),
+        optional(configs, lambda each: _texts(each.members(f"configs of {what}"))),
         place,
     )
 
@@ -123,29 +138,43 @@ def _schema(subject: str, value: Value) -> WantedSchema:
     what = f"schema {subject!r}"
     members = value.members(what, _SCHEMA)
     if ("file" in members) == ("schema" in members):
-        raise value.problem(f"{what} needs `file` or `schema`, and not both")
-    kind = members["type"].choice("type", TYPES) if "type" in members else None
-    if "file" in members:
-        path = value.path.parent / members["file"].text("file")
-        kind = kind or TYPES_BY_SUFFIX.get(path.suffix)
-        if kind is None:
-            raise members["file"].problem(
-                f"the name of {path} does not tell its type", f"Use {', '.join(TYPES_BY_SUFFIX)}, or give `type`."
-            )
-        text = read_text(path)
-    else:
-        inline = members["schema"]
-        text = inline.text("schema") if inline.is_text else json.dumps(inline.plain(), ensure_ascii=False)
-    references = members["references"].items("references") if "references" in members else ()
+        value.mistakes.note(value.problem(f"{what} needs `file` or `schema`, and not both"))
+    kind = optional(members.get("type"), lambda each: each.choice("type", TYPES))
+    file = optional(members.get("file"), lambda each: _schema_file(what, each, is_typed="type" in members))
+    text, found = file or (optional(members.get("schema"), _inline), AVRO)
+    references = optional(members.get("references"), lambda each: each.items("references")) or ()
+    read_references = [optional(each, _reference) for each in references]
     return WantedSchema(
         subject,
-        text,
-        kind or AVRO,
-        tuple([_reference(each) for each in references]),
-        members["compatibility"].choice("compatibility", LEVELS) if "compatibility" in members else None,
-        "normalize" in members and members["normalize"].truth("normalize"),
+        text or "",
+        kind or found,
+        tuple([each for each in read_references if each is not None]),
+        optional(members.get("compatibility"), lambda each: each.choice("compatibility", LEVELS)),
+        optional(members.get("normalize"), lambda each: each.truth("normalize")) or False,
         f"{value.path}:{value.line}",
     )
+
+
+def _schema_file(what: str, file: Value, *, is_typed: bool) -> tuple[str, str]:
+    """What is in it, and the type that its name tells."""
+    path = file.path.parent / file.text("file")
+    kind = TYPES_BY_SUFFIX.get(path.suffix)
+    if kind is None and not is_typed:
+        raise file.problem(
+            f"the name of {path} does not tell its type", f"Use {', '.join(TYPES_BY_SUFFIX)}, or give `type`."
+        )
+    return _content(what, file, path), kind or AVRO
+
+
+def _content(what: str, file: Value, path: Path) -> str:
+    try:
+        return read_text(path)
+    except CommandError as error:
+        raise file.problem(f"{what}: {error}") from None
+
+
+def _inline(schema: Value) -> str:
+    return schema.text("schema") if schema.is_text else json.dumps(schema.plain(), ensure_ascii=False)
 
 
 def _reference(value: Value) -> WantedReference:
@@ -153,64 +182,70 @@ def _reference(value: Value) -> WantedReference:
     for member in ("name", "subject"):
         if member not in members:
             raise value.problem(f"the reference has no {member!r}")
-    version = members.get("version")
     return WantedReference(
         members["name"].text("name"),
         members["subject"].text("subject"),
-        None if version is None else version.whole("version", 1, VERSION_MAX),
+        optional(members.get("version"), lambda each: each.whole("version", 1, VERSION_MAX)),
     )
 
 
-def _in_order(schemas: list[tuple[WantedSchema, Value]]) -> tuple[WantedSchema, ...]:
+def _in_order(schemas: Iterable[tuple[WantedSchema, Value]]) -> list[WantedSchema]:
     """Schemas are registered in the order of the file: what others refer to stands before them."""
-    later = {schema.subject for schema, _ in schemas}
-    for schema, value in schemas:
+    found = list(schemas)
+    later = {schema.subject for schema, _ in found}
+    for schema, value in found:
         for reference in schema.references:
             if reference.subject in later:
-                raise value.problem(
+                mistake = value.problem(
                     f"schema {schema.subject!r} refers to {reference.subject!r}, which does not stand before it",
                     "Schemas are registered in the order of the file.",
                 )
+                value.mistakes.note(mistake)
         later.discard(schema.subject)
-    return tuple([schema for schema, _ in schemas])
+    return [schema for schema, _ in found]
 
 
 def _connector(name: str, value: Value) -> WantedConnector:
-    config = _texts(value, f"connector {name!r}")
+    members = value.members(f"connector {name!r}")
+    config = _texts(members)
     if config.get("name", name) != name:
-        raise value.problem(f"connector {name!r} calls itself {config['name']!r}", "Leave `name` out.")
-    if "connector.class" not in config:
-        raise value.problem(
-            f"connector {name!r} has no connector.class", "`barnabas connectors plugins` shows what it may be."
-        )
+        value.mistakes.note(value.problem(f"connector {name!r} calls itself {config['name']!r}", "Leave `name` out."))
+    if "connector.class" not in members:
+        hint = "`barnabas connectors plugins` shows what it may be."
+        value.mistakes.note(value.problem(f"connector {name!r} has no connector.class", hint))
     return WantedConnector(name, {**config, "name": name}, f"{value.path}:{value.line}")
 
 
-def _texts(value: Value, what: str) -> dict[str, str]:
-    return {name: each.text(name) for name, each in value.members(what).items()}
-
-
-def _statements(value: Value) -> list[PlacedStatement]:
-    """Each entry is a text with statements, or `file: NAME`; one text alone will do, too."""
-    found: list[PlacedStatement] = []
-    for entry in [value] if value.is_text else value.items("sql"):
-        if entry.is_mapping:
-            members = entry.members("an entry of sql", ("file",))
-            if "file" not in members:
-                raise entry.problem("an entry of sql is a text with statements, or `file: NAME`")
-            path = entry.path.parent / members["file"].text("file")
-            text = substituted(read_text(path), entry.variables, path, 1)
-            found += _placed(text, str(path), 1)
-        else:
-            found += _placed(entry.text("sql"), str(entry.path), entry.block_line)
+def _texts(members: Mapping[str, Value]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in members.items():
+        with value.mistakes.noted():
+            found[name] = value.text(name)
     return found
 
 
-def _placed(text: str, script: str, first_line: int) -> list[PlacedStatement]:
-    from barnabas.cli.command_error import CommandError
+def _texts_of_sql(value: Value) -> list[PlacedStatement]:
+    """Each entry is a text with statements, or `file: NAME`; one text alone will do, too."""
+    found: list[PlacedStatement] = []
+    for entry in [value] if value.is_text else value.items("sql"):
+        found += optional(entry, _entry) or []
+    return found
 
+
+def _entry(entry: Value) -> list[PlacedStatement]:
+    if not entry.is_mapping:
+        return _placed(entry.text("sql"), str(entry.path), entry.block_line, entry.margin)
+    members = entry.members("an entry of sql", ("file",))
+    if "file" not in members:
+        raise entry.problem("an entry of sql is a text with statements, or `file: NAME`")
+    path = entry.path.parent / members["file"].text("file")
+    text = substituted(_content("sql", members["file"], path), entry.variables, path, 1)
+    return _placed(text, str(path), 1)
+
+
+def _placed(text: str, script: str, first_line: int, margin: int | None = 0) -> list[PlacedStatement]:
     try:
         # Empty lines before it make the places those of the file.
-        return list(placed(["\n" * (first_line - 1), *text.splitlines(keepends=True)], script))
+        return list(placed(["\n" * (first_line - 1), *text.splitlines(keepends=True)], script, margin))
     except UnreadableScript as problem:
         raise CommandError(str(problem)) from None

@@ -34,8 +34,11 @@ class Server:
         for text in SOURCES:
             self.run(Command(text.format("")))
 
+    def tried(self, command: Command) -> Outcome:
+        return self._changes.apply(command, self.catalogue.copy())
+
     def run(self, command: Command) -> Outcome:
-        tried = self._changes.apply(command, self.catalogue.copy())
+        tried = self.tried(command)
         if tried.started is not None and tried.started.rebuilds is not None:
             command = replace(command, query_id=tried.started.id, rebuilds=tried.started.rebuilds)
         self._written.append(command.encode())
@@ -109,6 +112,19 @@ def test_another_replacement_is_built_instead() -> None:
     outcome = server.say(COUNT.format(3), spare_id="NEWER")
     assert [query.id for query in outcome.ended] == ["NEW"]
     assert {query.id: query.rebuilds for query in server.catalogue.queries.values()} == {"OLD": None, "NEWER": "OLD"}
+
+
+def test_who_asks_for_what_is_being_built_gets_that() -> None:
+    for server, text in ((rebuilding(), COUNT), (following(), JOIN)):
+        again = Command(
+            text.format(2).replace("SELECT", "select "), query_id="OLD", lowering=LOWERING, spare_id="NEWER"
+        )
+        outcome = server.tried(again)
+        assert (outcome.is_done, outcome.started, outcome.ended) == (False, server.catalogue.queries["NEW"], ())
+        others = replace(again, properties={"auto.offset.reset": "latest"})
+        assert [query.id for query in server.tried(others).ended] == ["NEW"]
+        written = replace(again, query_id="NEWER", rebuilds="OLD", spare_id=None)
+        assert [query.id for query in server.run(written).ended] == ["NEW"], "what was written once is done again"
 
 
 def test_what_is_being_built_can_be_given_up_or_dropped_with_the_table() -> None:

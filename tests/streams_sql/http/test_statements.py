@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -201,6 +202,11 @@ def test_lists_of_queries(stage: Stage) -> None:
 def test_states_are_those_that_clients_know(stage: Stage, state: str, told: str) -> None:
     (query,) = entity(stage, QueriesListed((QueryStatus("Q", "…", COUNTS, state),)))["queries"]
     assert (query["state"], query["statusCount"]) == (told, {told: 1})
+
+
+def test_a_query_that_is_built_in_the_place_of_another_one_names_it(stage: Stage) -> None:
+    listed = entity(stage, QueriesListed((STATUS, replace(STATUS, id="CTAS_COUNTS_3", rebuilds=STATUS.id))))
+    assert listed["queries"] == [RUNNING, {**RUNNING, "id": "CTAS_COUNTS_3", "rebuilds": STATUS.id}]
 
 
 def test_a_source_is_described_with_its_columns(stage: Stage) -> None:
