@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from barnabas.running_platform import SUPERVISED
 from barnabas.services import BROKER, CONNECT, REGISTRY, Resolved, Service
 from barnabas.supervision import Addresses, ServiceCommand
 
@@ -32,7 +33,7 @@ def _command(
     service: Service, by_name: Mapping[str, Resolved], flags: Mapping[str, str], file: Path | None
 ) -> ServiceCommand:
     resolved = by_name[service.name]
-    words = [sys.executable, "-m", "barnabas", "serve", service.name, "--supervised"]
+    words = [sys.executable, "-m", "barnabas", "serve", service.name, SUPERVISED]
     if file is not None:
         words += ["--config", str(file)]
     for setting, text in flags.items():

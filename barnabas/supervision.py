@@ -7,6 +7,7 @@ when it closes, the platform is gone, and the service must stop.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import signal
@@ -182,9 +183,13 @@ class SupervisedService(threading.Thread):
         ]
         for pump in pumps:
             pump.start()
-        with process.stdin as pipe:
-            self._instruct(process, pipe)
+        try:
+            self._instruct(process, process.stdin)
             process.wait()
+        finally:
+            # What a process that has ended could not be told is still to be written, and fails once more.
+            with contextlib.suppress(OSError):
+                process.stdin.close()
         deadline = time.monotonic() + DRAIN_DEADLINE_MS / 1000
         for pump in pumps:
             pump.join(max(0.0, deadline - time.monotonic()))

@@ -198,7 +198,7 @@ class RunningEngine:
     async def start(self) -> None:
         """Read every command, and join the group of servers. StoreFailure."""
         own = self._own
-        self._folder.open()
+        await self._folder.open()
         # Spark needs seconds to start, so it is first.
         self._driver.start()
         if self._file is None:

@@ -14,7 +14,7 @@ import pytest
 
 from barnabas.platform import Hearers, Platform, PlatformError, Timing, write_log
 from barnabas.running_platform import ServiceState
-from barnabas.supervision import Delays, ServiceCommand
+from barnabas.supervision import Addresses, Delays, ServiceCommand
 from tests.waiting import wait_for
 
 DEADLINE_S = 90
@@ -57,6 +57,9 @@ sys.stdin.read()
 # Ends as soon as it is told to begin.
 FAILING = "import sys; sys.stdin.readline(); sys.exit(4)"
 
+
+# Ends without a look at what it is told.
+DEAF = "import os, pathlib, sys; os.close(0); pathlib.Path(sys.argv[1]).touch(); sys.exit(4)"
 
 # Tells the settings that it gets as the address at which it listens, and a second line.
 TELLING = """
@@ -220,6 +223,19 @@ def test_a_service_that_never_becomes_ready_ends_the_platform(tmp_path: Path) ->
     assert str(running.error) == "registry ended with exit status 4 before it was ready; it has logged nothing"
     assert not running.ready.is_set()
     assert endings.read_text().split()[-1] == "broker"
+
+
+def test_a_service_that_ends_before_it_could_be_told_ends_the_platform(tmp_path: Path) -> None:
+    deaf = tmp_path / "deaf"
+
+    def settings(_addresses: Addresses) -> Mapping[str, str]:
+        wait_for(deaf.exists, "the service to close its input")
+        return {"place": "nowhere"}
+
+    line = [sys.executable, "-c", DEAF, str(deaf)]
+    running = Running(ServiceCommand("broker", line, late_settings=settings))
+    running.wait_until_over()
+    assert "broker ended with exit status 4 before it was ready" in str(running.error)
 
 
 def test_a_program_that_does_not_exist_ends_the_platform() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
+from barnabas.cli.service_address import restart_hint
 from barnabas.wire.client import DEFAULT_CLIENT_ID, parse_address
 from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.frames import LENGTH_PREFIX_BYTES, encode_request, foreign_protocol
@@ -42,6 +43,9 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
     "TLS": "The commands speak PLAINTEXT alone: name a listener of that kind with --bootstrap-server HOST:PORT.",
 }
 """What to do where somebody else listens."""
+_START_HINT: Final = (
+    "Start one with `barnabas up`, or name another with --bootstrap-server HOST:PORT (or KAFKA_BOOTSTRAP_SERVERS)."
+)
 
 
 def run(work: Work, arguments: Namespace) -> int:
@@ -64,9 +68,7 @@ async def _run(work: Work, arguments: Namespace) -> int:
 async def check_reachable(bootstrap: str) -> None:
     """Fail at once where no broker answers, instead of trying for a minute as programs do."""
     reasons = []
-    hint = (
-        "Start one with `barnabas up`, or name another with --bootstrap-server HOST:PORT (or KAFKA_BOOTSTRAP_SERVERS)."
-    )
+    hint = _START_HINT
     for address in [part.strip() for part in bootstrap.split(",") if part.strip()]:
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_MS / 1000):
@@ -82,6 +84,8 @@ async def check_reachable(bootstrap: str) -> None:
                 return
             reasons.append(f"what answers at {address} is no Kafka broker: it speaks {protocol}")
             hint = _ELSEWHERE.get(protocol, hint)
+    if hint == _START_HINT:
+        hint = restart_hint(bootstrap) or hint
     raise CommandError("; ".join(reasons) or "no broker is named", hint, EXIT_UNREACHABLE)
 
 

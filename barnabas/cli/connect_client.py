@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
+from barnabas.cli.service_address import restart_hint
 
 TIMEOUT_S: Final = 95.0
 """A little more than the 90 s after which a worker gives up itself."""
@@ -22,6 +23,7 @@ CONFLICT: Final = 409
 NOT_FOUND: Final = 404
 CONFLICT_PAUSE_S: Final = 0.25
 CONFLICT_DEADLINE_S: Final = 20.0
+_START_HINT: Final = "Start one with `barnabas up`, or name another with --connect URL (or CONNECT_URL)."
 
 
 class Refusal(CommandError):
@@ -80,7 +82,7 @@ class ConnectClient:
             reason = getattr(error, "reason", None) or error
             raise CommandError(
                 f"cannot reach the Connect worker at {self.url}: {getattr(reason, 'strerror', None) or reason}",
-                "Start one with `barnabas up`, or name another with --connect URL (or CONNECT_URL).",
+                restart_hint(self.url) or _START_HINT,
                 EXIT_UNREACHABLE,
             ) from None
 

@@ -30,6 +30,7 @@ NEEDED: Final = {"registry": "/subjects", "rest": "/topics", "connect": "/", "sq
 
 
 def run(arguments: Namespace) -> int:
+    began = time.monotonic()
     places = places_of(arguments)
     check(places)
     urls = Urls(*(places.addresses[name] for name in ("registry", "rest", "connect")))
@@ -47,21 +48,24 @@ def run(arguments: Namespace) -> int:
         print(LEFT.format(folder=folder), file=sys.stderr)
         raise
     if arguments.keep:
-        print(f"Everything is still there; its files are in {folder}. `barnabas demo --remove` removes all but these.")
+        told = f"Everything is still there; its files are in {folder}. `barnabas demo --remove` removes all but these."
+        print(f"{_took(began)} {told}")
         return 0
     remove(urls, lambda command: _call(command, environment))
     if arguments.folder is None:
         shutil.rmtree(folder, ignore_errors=True)
-    print("What it has made is removed; --keep leaves it.")
+    print(f"{_took(began)} What it has made is removed; --keep leaves it.")
     return 0
 
 
 def _show(chosen: Sequence[Step], environment: Mapping[str, str]) -> None:
-    began = time.monotonic()
     for step in chosen:
         _take(step, environment)
-    print(PICTURE)
-    print(f"That took {time.monotonic() - began:.0f} s. ", end="")
+    print(PICTURE, flush=True)
+
+
+def _took(began: float) -> str:
+    return f"That took {time.monotonic() - began:.0f} s in all."
 
 
 def check(places: Places) -> None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
-from barnabas.cli.service_address import SERVICES, data_directory, told_by
-from barnabas.running_platform import RunningPlatform, running_platforms
+from barnabas.cli.service_address import SERVICES, data_directory, host_and_port, told_by
+from barnabas.running_platform import RunningPlatform, ServiceState, running_platforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,11 @@ class Places:
     running: RunningPlatform | None
     data_directory: Path
 
-    def pid_of(self, service: str) -> int | None:
+    def state_of(self, service: str) -> ServiceState | None:
+        """What the running platform says of a service, if it is its own that listens at the address."""
         states = () if self.running is None else self.running.services
-        return next((state.pid for state in states if state.name == service), None)
+        address = self.addresses.get(service, "")
+        return next((state for state in states if state.name == service and _listens(state, address)), None)
 
 
 class NoPlatform(CommandError):
@@ -74,6 +76,11 @@ def places_of(arguments: Namespace) -> Places:
     return Places(found, running, folder)
 
 
+def _listens(state: ServiceState, url: str) -> bool:
+    """At one of several brokers is enough."""
+    return any(state.listens_at(host_and_port(each)) for each in url.split(","))
+
+
 def _given(arguments: Namespace, name: str, variable: str) -> str | None:
     return getattr(arguments, name) or os.environ.get(variable)
 
@@ -85,6 +92,6 @@ def _holder(arguments: Namespace) -> tuple[Path, RunningPlatform] | None:
     for addresses in ([each for each in given if each], [usual for _, usual in SERVICES.values()]):
         for address in addresses:
             for folder, running in platforms:
-                if running.holds(address.rpartition("://")[2].rstrip("/")):
+                if running.holds(host_and_port(address)):
                     return folder, running
     return None

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
 from barnabas.cli.schemas_arguments import USER_VARIABLE, registry_url
+from barnabas.cli.service_address import restart_hint
 from barnabas.kernel.serdes.registry_client import LATEST, RegistryClient
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
 from barnabas.kernel.serdes.schema_text import AVRO, JSON, PROTOBUF, Reference, SchemaText, SubjectVersion
@@ -61,7 +62,7 @@ def run(work: Work, arguments: Namespace, trouble_status: int = 1) -> int:
         with client_of(registry_url(arguments)[0]) as client:
             return work(client, arguments)
     except RegistryClientError as error:
-        raise explained(error, trouble_status) from None
+        raise explained(error, trouble_status, registry_url(arguments)[0]) from None
     except SerdesError as error:
         raise CommandError(str(error), status=trouble_status) from None
 
@@ -71,10 +72,11 @@ def client_of(url: str, timeout_ms: int | None = None) -> RegistryClient:
     return RegistryClient(url, user_info) if timeout_ms is None else RegistryClient(url, user_info, timeout_ms)
 
 
-def explained(error: RegistryClientError, status: int = 1) -> CommandError:
+def explained(error: RegistryClientError, status: int = 1, url: str = "") -> CommandError:
     hint = _HINTS.get(error.code or 0, "")
     if error.status is None:
-        hint = "Start one with `barnabas up`, or name another with --registry URL (or SCHEMA_REGISTRY_URL)."
+        start = "Start one with `barnabas up`, or name another with --registry URL (or SCHEMA_REGISTRY_URL)."
+        hint = restart_hint(url) or start
         status = EXIT_UNREACHABLE
     elif error.code == NOT_FOUND:
         # The codes of what a registry does not find are its own.

@@ -9,7 +9,9 @@ import os
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
+from typing import Final
 
 from barnabas.kernel.data_directory import DataDirectory
 from barnabas.kernel.logging import LogForm, configure, printed
@@ -17,6 +19,11 @@ from barnabas.services import BROKER, Service
 from barnabas.supervision import LISTENING
 
 log = logging.getLogger(__name__)
+
+ORPHAN_DEADLINE_S: Final = 2.0
+"""How long a service may take to end when its supervisor is gone. The broker of the platform goes at the same time, so that others would
+wait in vain for its last word; they lose nothing by ending at once, as after a crash. The broker itself takes the time it needs."""
+EXIT_ORPHANED: Final = 1
 
 # Another program listens there, or the address is not one of this machine.
 _ADDRESS_REFUSED = (errno.EADDRINUSE, errno.EADDRNOTAVAIL)
@@ -45,7 +52,11 @@ def run(service: Service, flags: dict[str, str], file: Path | None, *, supervise
     if resolved.data_directory is not None:
         DataDirectory.open(resolved.data_directory)
     if supervised:
-        threading.Thread(target=_stop_when_input_closes, name="supervisor watch", daemon=True).start()
+        deadline_s = None if service is BROKER else ORPHAN_DEADLINE_S
+        watch = threading.Thread(
+            target=_stop_when_input_closes, args=(deadline_s,), name="supervisor watch", daemon=True
+        )
+        watch.start()
 
     def announce(listeners: list[tuple[str, int]]) -> None:
         addresses = [address(host, port) for host, port in listeners]
@@ -97,8 +108,12 @@ def _late_settings() -> dict[str, str]:
     return told
 
 
-def _stop_when_input_closes() -> None:
+def _stop_when_input_closes(deadline_s: float | None) -> None:
     # Read below sys.stdin: a thread that waits inside its buffer would make the interpreter's exit fail.
     while os.read(0, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
+    if deadline_s is not None:
+        time.sleep(deadline_s)
+        # What it has started notices: processes of tasks and of Spark end with theirs. Nobody could read a word about it.
+        os._exit(EXIT_ORPHANED)

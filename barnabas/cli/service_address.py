@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
-from barnabas.running_platform import RunningPlatform
+from barnabas.running_platform import RunningPlatform, running_platforms
 
 SERVICES: Final[Mapping[str, tuple[str, str]]] = {
     "broker": ("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:9092"),
@@ -40,6 +41,24 @@ def default_text(service: str) -> str:
 
 def data_directory() -> Path:
     return Path(os.environ.get("BARNABAS_DATA_DIR") or "barnabas-data")
+
+
+def host_and_port(url: str) -> str:
+    return url.strip().rpartition("://")[2].rstrip("/")
+
+
+def restart_hint(addresses: str) -> str | None:
+    """What to do about a service that does not answer, if it is one of a platform that runs here: nothing, since it is started again."""
+    here = RunningPlatform.find(data_directory())
+    platforms = [*running_platforms(), *([] if here is None else [(data_directory(), here)])]
+    for address in map(host_and_port, addresses.split(",")):
+        for folder, running in platforms:
+            if running.holds(address):
+                return (
+                    f"The platform on {folder} (process {running.pid}) runs, and starts it again by itself: try again in some seconds. "
+                    f"`barnabas status --data-dir {quote(str(folder))}` shows it."
+                )
+    return None
 
 
 def told_by(running: RunningPlatform) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Final, TextIO
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
 from barnabas.cli.output import TABLE, printable
+from barnabas.cli.service_address import restart_hint
 from barnabas.cli.sql_arguments import ARROW
 from barnabas.cli.sql_entities import Part, is_new_query, table_of, write_entity
 from barnabas.cli.sql_rows import RowWriter
@@ -58,7 +59,7 @@ class SqlSession:
     def set_properties(self, properties: Mapping[str, str]) -> None:
         """As SET does, all of them or none."""
         if properties:
-            with _explained(PlacedStatement("", Place("", 1, 1, 1)), is_alone=True):
+            with _explained(PlacedStatement("", Place("", 1, 1, 1)), self.client.url, is_alone=True):
                 self.client.execute("".join([_set_statement(name, value) for name, value in properties.items()]))
             self.client.properties.update(properties)
 
@@ -96,7 +97,7 @@ class SqlSession:
 
     def _run(self, statement: PlacedStatement, *, is_alone: bool) -> None:
         word = statement.text.split(None, 1)[0].rstrip(";").upper()
-        with _explained(statement, is_alone=is_alone):
+        with _explained(statement, self.client.url, is_alone=is_alone):
             self._works.get(word, self._execute)(statement.text)
         self._out.flush()
 
@@ -206,7 +207,7 @@ def _take(kept: dict[str, str], name: str, what: str, word: str) -> None:
 
 
 @contextmanager
-def _explained(statement: PlacedStatement, *, is_alone: bool) -> Iterator[None]:
+def _explained(statement: PlacedStatement, url: str, *, is_alone: bool) -> Iterator[None]:
     """What the server says is the command's own error, with the place of the statement in its script."""
     place = None if is_alone else statement.place
     try:
@@ -217,7 +218,7 @@ def _explained(statement: PlacedStatement, *, is_alone: bool) -> Iterator[None]:
     except SqlProblem as problem:
         raise CommandError(problem_text(statement.text, problem, place)) from None
     except ServerUnreachable as problem:
-        raise CommandError(str(problem), START_HINT, EXIT_UNREACHABLE) from None
+        raise CommandError(str(problem), restart_hint(url) or START_HINT, EXIT_UNREACHABLE) from None
 
 
 def _refusal(refused: Refused, place: Place | None) -> str:

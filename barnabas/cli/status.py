@@ -8,14 +8,15 @@ import shutil
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from io import StringIO
 from typing import Any, Final, TextIO
 
-from barnabas.cli import output, terminal
+from barnabas.cli import connector_figures, output, terminal
 from barnabas.cli.command_error import CommandError
+from barnabas.cli.connect_client import ConnectClient
 from barnabas.cli.output import JSON, TABLE, Column
 from barnabas.cli.platform_places import Places, places_of
 from barnabas.cli.sql_entities import query_state
@@ -27,10 +28,10 @@ from barnabas.cli.status_services import (
     ServiceStatus,
     Unanswered,
     ask,
+    broker_status,
     folder_sizes,
     service_status,
     uptime_s,
-    with_process,
 )
 from barnabas.running_platform import running_platforms
 
@@ -39,6 +40,8 @@ WATCH_INTERVAL_S: Final = 2.0
 GROUPS_SHOWN_MAX: Final = 8
 ROWS_SHOWN_MAX: Final = 12
 CLEAR: Final = "\x1b[H\x1b[2J\x1b[3J"
+SINK_GROUP_PREFIX: Final = "connect-"
+"""Of the group of a sink connector, before its name."""
 MB: Final = 1_000_000
 MINUTE_S: Final = 60
 HOUR_S: Final = 3_600
@@ -100,27 +103,29 @@ def look(places: Places) -> Snapshot:
         if cluster is not None:
             broker, found = cluster.result()
             services.insert(0, broker)
-        here = places.running is not None
+        if found is not None:
+            found = found.with_lags(_sink_lags(connectors.result() or ()))
+        # Of a platform beside which only others were asked, nothing is told.
+        running = places.running if any(places.state_of(name) for name in places.addresses) else None
         return Snapshot(
             services,
             found,
             queries.result(),
             connectors.result(),
-            uptime_s(places.running.started_s, time.time()) if places.running is not None else None,
-            str(places.data_directory) if here else None,
-            folder_sizes(places.data_directory) if here else {},
-            shutil.disk_usage(places.data_directory).free if here else None,
+            None if running is None else uptime_s(running.started_s, time.time()),
+            None if running is None else str(places.data_directory),
+            {} if running is None else folder_sizes(places.data_directory),
+            None if running is None else shutil.disk_usage(places.data_directory).free,
         )
 
 
 def _cluster(places: Places) -> tuple[ServiceStatus, ClusterStatus | None]:
-    url = places.addresses["broker"]
     try:
-        found = cluster_status(url)
+        found = cluster_status(places.addresses["broker"])
     except CommandError as error:
-        return with_process(places, "broker", url, DOWN, str(error).splitlines()[0], None), None
+        return broker_status(places, DOWN, str(error).splitlines()[0]), None
     reason = f"{found.offline} partitions have no leader" if found.offline else None
-    return with_process(places, "broker", url, UNHEALTHY if reason else HEALTHY, reason, None), found
+    return broker_status(places, UNHEALTHY if reason else HEALTHY, reason), found
 
 
 def _asked(work: Callable[[str], list[dict[str, Any]]], places: Places, service: str) -> list[dict[str, Any]] | None:
@@ -147,8 +152,10 @@ def _queries(url: str) -> list[dict[str, Any]]:
 
 def _connectors(url: str) -> list[dict[str, Any]]:
     found = []
-    for name, told in sorted(ask(f"{url}/connectors?expand=status").items()):
-        status = told["status"]
+    statuses = {name: told["status"] for name, told in sorted(ask(f"{url}/connectors?expand=status").items())}
+    workers = {task["worker_id"] for status in statuses.values() for task in status["tasks"]}
+    figures = connector_figures.collect(ConnectClient(url), workers)
+    for name, status in statuses.items():
         tasks = [task["state"] for task in status["tasks"]]
         failed = next((task for task in (*status["tasks"], status["connector"]) if task.get("trace")), None)
         found.append(
@@ -157,10 +164,17 @@ def _connectors(url: str) -> list[dict[str, Any]]:
                 "type": status.get("type"),
                 "state": status["connector"]["state"],
                 "tasks": f"{tasks.count('RUNNING')}/{len(tasks)}",
+                # Of tasks that do not run nobody knows it.
+                "lag": figures[name].lag if name in figures and set(tasks) == {"RUNNING"} else None,
                 "reason": failed["trace"].strip().splitlines()[0] if failed else None,
             }
         )
     return found
+
+
+def _sink_lags(connectors: Iterable[dict[str, Any]]) -> dict[str, int]:
+    """By group. A sink commits now and then, and its worker knows how far it has read: what is not committed yet is no arrear."""
+    return {f"{SINK_GROUP_PREFIX}{one['connector']}": one["lag"] for one in connectors if one["lag"] is not None}
 
 
 # --- showing ---
@@ -184,7 +198,7 @@ def _show(out: TextIO, snapshot: Snapshot, colours: bool) -> None:
         (Column("service"), Column("url", is_whole=True), Column("health", _STYLES.get), Column("version"),
          Column("memory"), Column("restarts"), Column("reason")),
         [
-            (one.name, one.url, one.health, one.version, _megabytes(one.memory_bytes), one.restarts, one.reason)
+            (one.name, one.url, one.health, _version(one), _megabytes(one.memory_bytes), one.restarts, one.reason)
             for one in snapshot.services
         ],
     )  # fmt: skip
@@ -198,7 +212,7 @@ def _show(out: TextIO, snapshot: Snapshot, colours: bool) -> None:
     if snapshot.cluster is not None:
         _show_cluster(out, snapshot.cluster)
     _show_rows(out, "query", snapshot.queries, ("query", "state", "writes", "statement"))
-    _show_rows(out, "connector", snapshot.connectors, ("connector", "type", "state", "tasks", "reason"))
+    _show_rows(out, "connector", snapshot.connectors, ("connector", "type", "state", "tasks", "lag", "reason"))
     if snapshot.data_directory is not None and snapshot.disk_free_bytes is not None:
         used = ", ".join([f"{name} {_megabytes(size)}" for name, size in snapshot.disk.items()])
         out.write(f"\ndata in {snapshot.data_directory}: {used}; {_megabytes(snapshot.disk_free_bytes)} free\n")
@@ -245,6 +259,10 @@ def _more(out: TextIO, count: int) -> None:
 def _count(number: int, noun: str) -> str:
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{number or 'no'} {noun if number == 1 else plural}"
+
+
+def _version(one: ServiceStatus) -> str | None:
+    return one.version if one.stands_for is None else f"{one.version} (as {one.stands_for})"
 
 
 def _megabytes(size: int | None) -> str | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from barnabas.cli.command_error import CommandError
@@ -23,7 +24,8 @@ LATEST: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class GroupStatus:
-    """`lag` counts the records behind the committed offsets; None if there are none, or were not looked at."""
+    """`lag` counts the records behind the committed offsets, or behind what a running sink connector has read; None if there are none, or
+    were not looked at."""
 
     group: str
     protocol: str
@@ -42,6 +44,11 @@ class ClusterStatus:
     partitions: int
     offline: int
     groups: tuple[GroupStatus, ...]
+
+    def with_lags(self, known: Mapping[str, int]) -> ClusterStatus:
+        """Lags that are known better than committed offsets tell, by group."""
+        told = [replace(group, lag=known.get(group.group, group.lag)) for group in self.groups]
+        return replace(self, groups=_in_order(told))
 
 
 def cluster_status(bootstrap: str) -> ClusterStatus:
@@ -71,7 +78,7 @@ async def _ask(bootstrap: str) -> ClusterStatus:
             len(internal),
             len(partitions),
             sum(partition.leader_id < 0 for partition in partitions),
-            tuple(await _groups(session)),
+            _in_order(await _groups(session)),
         )
 
 
@@ -82,7 +89,12 @@ async def _groups(session: Session) -> list[GroupStatus]:
     for place, group in enumerate(listed):
         lag = await _lag(session, admin, group) if place < GROUPS_MAX else None
         found.append(GroupStatus(group.group_id, group.protocol_type or group.type, group.state, lag))
-    return sorted(found, key=lambda group: (-(group.lag or 0), group.group))
+    return found
+
+
+def _in_order(groups: Iterable[GroupStatus]) -> tuple[GroupStatus, ...]:
+    """Those that are furthest behind come first."""
+    return tuple(sorted(groups, key=lambda group: (-(group.lag or 0), group.group)))
 
 
 async def _lag(session: Session, admin: GroupAdmin, group: ListedGroup) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +22,18 @@ UNHEALTHY: Final = "unhealthy"
 DOWN: Final = "down"
 
 _HEALTH_PATHS: Final = {"registry": "/health", "rest": "/_health", "connect": "/health", "sql": "/healthcheck"}
+_STANDS_FOR: Final = {"registry": "Schema Registry", "connect": "Connect"}
+"""The products whose versions these services tell their clients."""
+_BUILD: Final = re.compile(r'^barnabas_build_info\{version="([^"]+)"\}', re.MULTILINE)
 _PROCESSES: Final = Path("/proc")
 _PARENT_FIELD: Final = 1
 """Of /proc/PID/stat, counted behind the name in parentheses."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    own: str | None = None
+    stands_for: str | None = None
 
 
 class Unanswered(Exception):
@@ -32,13 +42,15 @@ class Unanswered(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServiceStatus:
-    """`memory_bytes` is that of all its processes on this machine, None where they are not known."""
+    """`version` is our own, or that of somebody else's program; `stands_for` is what ours says that it is to clients of such a program.
+    `memory_bytes` is that of all its processes on this machine, None where they are not known."""
 
     name: str
     url: str
     health: str
     reason: str | None
     version: str | None
+    stands_for: str | None
     pid: int | None
     restarts: int | None
     memory_bytes: int | None
@@ -46,20 +58,25 @@ class ServiceStatus:
 
 def ask(url: str, body: object = None) -> Any:
     """The JSON that a service answers; an answer that is an error counts if it is JSON."""
+    content = _content(url, body)
+    try:
+        return json.loads(content)
+    except ValueError:
+        raise Unanswered(f"{url} answers something else than JSON; is it the right service?") from None
+
+
+def _content(url: str, body: object = None) -> bytes:
     data = None if body is None else json.dumps(body).encode()
     request = Request(url, data, {"Content-Type": "application/json", "Accept": "application/json"})  # noqa: S310 - as given
     try:
         with urlopen(request, timeout=ASK_TIMEOUT_S) as answer:  # noqa: S310
-            content = answer.read(ANSWER_MAX_BYTES)
+            content: bytes = answer.read(ANSWER_MAX_BYTES)
     except HTTPError as error:
         content = error.read(ANSWER_MAX_BYTES)
     except (URLError, OSError, http.client.HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         raise Unanswered(str(getattr(reason, "strerror", None) or reason)) from None
-    try:
-        return json.loads(content)
-    except ValueError:
-        raise Unanswered(f"{url} answers something else than JSON; is it the right service?") from None
+    return content
 
 
 def service_status(name: str, places: Places) -> ServiceStatus:
@@ -69,17 +86,32 @@ def service_status(name: str, places: Places) -> ServiceStatus:
         reason = complaint(name, ask(url + _HEALTH_PATHS[name]))
         health, version = (UNHEALTHY if reason else HEALTHY), _version(name, url)
     except Unanswered as unanswered:
-        reason, health, version = str(unanswered), DOWN, None
-    return with_process(places, name, url, health, reason, version)
+        reason, health, version = str(unanswered), DOWN, _Version()
+    return with_process(places, name, health, reason, version)
 
 
-def with_process(
-    places: Places, name: str, url: str, health: str, reason: str | None, version: str | None
-) -> ServiceStatus:
-    pid = places.pid_of(name)
-    states = () if places.running is None else places.running.services
-    restarts = next((state.restarts for state in states if state.name == name), None)
-    return ServiceStatus(name, url, health, reason, version, pid, restarts, None if pid is None else memory_of(pid))
+def broker_status(places: Places, health: str, reason: str | None) -> ServiceStatus:
+    """Nothing in Kafka's protocol tells a version: that of our own platform is known from its file."""
+    platform = places.running if health != DOWN and places.state_of("broker") is not None else None
+    version = _Version(None if platform is None else platform.version)
+    return with_process(places, "broker", health, reason, version)
+
+
+def with_process(places: Places, name: str, health: str, reason: str | None, version: _Version) -> ServiceStatus:
+    """Processes and restarts are those of the running platform, where it is its service that was asked."""
+    state = places.state_of(name)
+    pid = None if state is None else state.pid
+    return ServiceStatus(
+        name,
+        places.addresses[name],
+        health,
+        reason,
+        version.own,
+        version.stands_for,
+        pid,
+        None if state is None else state.restarts,
+        None if pid is None else memory_of(pid),
+    )
 
 
 def memory_of(pid: int) -> int | None:
@@ -134,8 +166,19 @@ def complaint(name: str, health: Any) -> str | None:
     return "; ".join(errors) or f"{_HEALTH_PATHS[name]} says that it is not well"
 
 
-def _version(name: str, url: str) -> str | None:
-    """What it says its version is: that of the program in whose place it stands."""
+def _version(name: str, url: str) -> _Version:
+    """What runs there, by its metrics, and what it says to clients that it is. Of somebody else's program, the latter is all."""
+    told = _told_version(name, url)
+    try:
+        found = _BUILD.search(_content(f"{url}/metrics").decode("utf-8", "replace"))
+    except Unanswered:
+        found = None
+    if found is None:
+        return _Version(told)
+    return _Version(found[1], None if told is None or name not in _STANDS_FOR else f"{_STANDS_FOR[name]} {told}")
+
+
+def _told_version(name: str, url: str) -> str | None:
     try:
         if name == "registry":
             return str(ask(f"{url}/v1/metadata/version").get("version"))

@@ -10,6 +10,7 @@ import time
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,9 @@ from barnabas.services import BROKER, REGISTRY, SERVICES, SQL, Resolved, Service
 PORT_MAX: Final = 65_535
 PLATFORM: Final = "platform"
 """What the supervisor calls itself among its services, in the log."""
+END_WAIT_S: Final = 10.0
+"""How long services of a platform that was killed are waited for; the broker is the one that may need more than two seconds."""
+END_LOOK_S: Final = 0.05
 _USAGE: Final = 2
 
 log = logging.getLogger(__name__)
@@ -93,18 +97,20 @@ class Wish:
 def run(flags: dict[str, str], file: Path | None, wish: Wish) -> int:
     # Every setting is read here first: a mistake shows before anything starts.
     began = time.time()
-    services = _installed(wish.services())
+    services = _installed(wish.services(), wish.only)
     flags = {**wish.flags(services), **flags}
     resolved = [service.resolve(flags, os.environ, file, platform=True) for service in services]
-    settings = resolved[0].settings
-    configure(LogForm(settings.text("log.level"), settings.text("log.format"), PLATFORM, among_others=True))
     folders = sorted({str(one.data_directory) for one in resolved if one.data_directory is not None})
     for folder in folders:
-        DataDirectory.open(Path(folder))
         _check_alone(Path(folder))
+        _await_end(Path(folder))
     _check_ports({service.name: one for service, one in zip(services, resolved, strict=True)})
+    settings = resolved[0].settings
+    configure(LogForm(settings.text("log.level"), settings.text("log.format"), PLATFORM, among_others=True))
+    for folder in folders:
+        DataDirectory.open(Path(folder))
     commands = service_commands(services, resolved, flags, file)
-    run_files = [RunFile(Path(folder), began) for folder in folders]
+    run_files = [RunFile(Path(folder), began, version("barnabas")) for folder in folders]
 
     def changed(states: Sequence[ServiceState]) -> None:
         for run_file in run_files:
@@ -142,6 +148,26 @@ def _check_alone(folder: Path) -> None:
         )
 
 
+def _await_end(folder: Path) -> None:
+    """The services of a platform that was killed end within seconds; until then they have its ports and its folders."""
+    last = RunningPlatform.last(folder)
+    if last is None or not (left := last.left_behind):
+        return
+    print(f"barnabas: services of a platform that was killed are ending: {_processes(left)}", file=sys.stderr)
+    deadline_s = time.monotonic() + END_WAIT_S
+    while left := last.left_behind:
+        if time.monotonic() > deadline_s:
+            raise CommandError(
+                f"services of the platform that was killed on {folder} have not ended within {END_WAIT_S:g} s: {_processes(left)}",
+                f"End them: kill {' '.join([str(state.pid) for state in left])}",
+            )
+        time.sleep(END_LOOK_S)
+
+
+def _processes(states: Sequence[ServiceState]) -> str:
+    return ", ".join([f"{state.name} (process {state.pid})" for state in states])
+
+
 def _check_ports(resolved: Mapping[str, Resolved]) -> None:
     """A service that finds its port taken would say so among the words of all others."""
     if found := obstacles(resolved, dict(running_platforms())):
@@ -151,8 +177,8 @@ def _check_ports(resolved: Mapping[str, Resolved]) -> None:
         )
 
 
-def _installed(wanted: Sequence[Service]) -> list[Service]:
-    """The services whose packages are there; a word about the others."""
+def _installed(wanted: Sequence[Service], named: Sequence[str]) -> list[Service]:
+    """The services whose packages are there; a word about the others. One that was `named` cannot be left out."""
     installed = []
     for service in wanted:
         missing = service.missing_packages()
@@ -160,6 +186,11 @@ def _installed(wanted: Sequence[Service]) -> list[Service]:
             installed.append(service)
             continue
         hint = f"pip install 'barnabas[{service.name}]'"
+        if service.name in named:
+            raise CommandError(
+                f"{service.name}, which --only names, cannot be started: {', '.join(missing)} missing",
+                f"Install what {service.summary} needs: {hint}",
+            )
         print(f"barnabas: {service.summary} is left out: {', '.join(missing)} missing; {hint}", file=sys.stderr)
     if not installed:
         raise CommandError("no service can be started", "Install what is missing, as told above.")

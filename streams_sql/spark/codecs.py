@@ -20,11 +20,12 @@ def column_decoder_of(layout: Layout) -> DecodeColumns | None:
     return library.column_decoder_of(layout)
 
 
-def encoder_of(layout: Layout) -> Encode:
-    return _kept_encoder(layout, written_layout(layout))
+def encoder_of(layout: Layout, query_id: str) -> Encode:
+    return _kept_encoder(layout, written_layout(layout), query_id)
 
 
 @cache
-def _kept_encoder(layout: Layout, _written: Layout) -> Encode:
-    """Layouts are the same whatever the case of their names; what is written is not."""
+def _kept_encoder(layout: Layout, _written: Layout, _query_id: str) -> Encode:
+    """Layouts are the same whatever the case of their names; what is written is not. Each query has encoders of its own: the subject that an
+    earlier one has registered its schema for may have been deleted with its topic, and nobody could read what names that schema."""
     return library.encoder_of(layout)

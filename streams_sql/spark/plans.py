@@ -220,6 +220,7 @@ class PlanLowering:
         key, value = self._surroundings.layouts(plan.sink)
         marks = self._surroundings.marks
         return TopicTail(
+            query_id=self._start.query_id,
             sink=plan.sink,
             columns=columns_of(plan.node),
             key=key,

@@ -210,6 +210,7 @@ class TopicTail:
     """To the sink's topic: at least once, or with `marks` exactly once. What comes out is a report of what was done, one row for each
     task. `source` is the topic that the rows come from, where each comes from one record."""
 
+    query_id: str
     sink: Source
     columns: tuple[str, ...]
     key: Layout
@@ -239,8 +240,8 @@ class TopicTail:
         encoding = RowEncoding(
             self.sink,
             self.columns,
-            encoder_of(self.key),
-            encoder_of(self.value),
+            encoder_of(self.key, self.query_id),
+            encoder_of(self.value, self.query_id),
             self.source or self.sink.topic,
         )
         written, bad, failed, examples = 0, 0, 0, list[Problem]()

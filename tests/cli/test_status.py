@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
+import secrets
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE
 from barnabas.cli.main import command_parser, main
 from barnabas.cli.platform_places import places_of
-from barnabas.cli.service_address import SERVICES
+from barnabas.cli.service_address import SERVICES, restart_hint
 from barnabas.cli.sql_entities import query_state
 from barnabas.cli.status import duration
 from barnabas.cli.status_services import complaint
 from barnabas.running_platform import RUN_FILE, RunningPlatform, ServiceState
+from tests.cli.small_worker import SmallWorker
+from tests.registry import RegistryProcess
 
 NOBODY = "127.0.0.1:1"
+DEADLINE_S = 60.0
 
 
 def test_a_broker_alone(broker_address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,6 +70,80 @@ def test_a_service_that_is_not_named_beside_such_a_folder_is_not_looked_for(
         monkeypatch.delenv(variable, raising=False)
     arguments = command_parser().parse_args(["status", "--data-dir", str(tmp_path), "-b", NOBODY])
     assert places_of(arguments).addresses == {"broker": NOBODY}
+
+
+@pytest.fixture
+def platform_here(broker_address: str, tmp_path: Path) -> RunningPlatform:
+    """One that runs on the folder, as this process: its broker."""
+    running = RunningPlatform(os.getpid(), 1.0, (ServiceState("broker", os.getpid(), (broker_address,), 3),), "1.2.3")
+    running.save(tmp_path)
+    return running
+
+
+@pytest.mark.usefixtures("platform_here")
+def test_what_a_platform_knows_of_its_broker_is_told_of_that_alone(
+    broker_address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broker(address: str) -> dict[str, Any]:
+        main(["status", "--data-dir", str(tmp_path), "-b", address, "-o", "json"])
+        found = json.loads(capsys.readouterr().out)
+        told: dict[str, Any] = found["services"][0]
+        return {**told, "folder": found["data_directory"]}
+
+    own, other = broker(broker_address), broker(NOBODY)
+    assert (own["restarts"], own["version"], own["folder"]) == (3, "1.2.3", str(tmp_path))
+    assert own["memory_bytes"] > 0
+    assert other["health"] == "down"
+    assert {other[name] for name in ("restarts", "memory_bytes", "pid", "version", "folder")} == {None}
+
+
+@pytest.mark.usefixtures("platform_here")
+def test_a_service_of_a_running_platform_is_not_to_be_started(
+    broker_address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("BARNABAS_DATA_DIR", str(tmp_path))
+    told = restart_hint(f"http://{broker_address}/")
+    assert told is not None
+    assert f"The platform on {tmp_path} (process {os.getpid()}) runs, and starts it again by itself" in told
+    assert restart_hint(f"http://{NOBODY}") is None
+
+
+def test_the_lag_of_a_running_sink_is_what_its_worker_knows(
+    broker_address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
+    worker = SmallWorker()
+    request.addfinalizer(worker.stop)
+    name = f"files-{secrets.token_hex(4)}"
+    topic, group = f"{name}-in", f"connect-{name}"
+    producer = Producer({"bootstrap.servers": broker_address})
+    for number in range(5):
+        producer.produce(topic, str(number))
+    assert producer.flush(DEADLINE_S) == 0
+    consumer = Consumer({"bootstrap.servers": broker_address, "group.id": group})
+    request.addfinalizer(consumer.close)
+    consumer.commit(offsets=[TopicPartition(topic, 0, 1)], asynchronous=False)
+    words = ["status", "--data-dir", str(tmp_path), "-b", broker_address, "--connect", worker.url, "-o", "json"]
+
+    def lags() -> tuple[int, int | None]:
+        main(words)
+        found = json.loads(capsys.readouterr().out)
+        (of_group,) = [one["lag"] for one in found["cluster"]["groups"] if one["group"] == group]
+        (of_connector,) = [one["lag"] for one in found["connectors"]]
+        return of_group, of_connector
+
+    connector = worker.add(name)
+    worker.metrics = "".join(f'connect_task_sink_record_lag{{connector="{name}",task="{task}"}} 1.0\n' for task in "01")
+    assert lags() == (2, 2)
+    connector.traces[1] = "it has failed"
+    assert lags() == (4, None), "of a task that does not run, nobody but the group knows how far it is"
+
+
+def test_our_own_version_is_told_and_what_it_stands_for(
+    registry: RegistryProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["status", "--data-dir", str(tmp_path), "--registry", registry.url]) == 0
+    assert f"{version('barnabas')} (as Schema Registry 8.0.0)" in capsys.readouterr().out
 
 
 def test_the_registry_tells_itself_why_it_is_not_well() -> None:

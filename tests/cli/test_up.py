@@ -8,21 +8,20 @@ import re
 import signal
 import socket
 import subprocess
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from barnabas.cli.main import main
 from barnabas.running_platform import RunFile, RunningPlatform, ServiceState, running_platforms
+from barnabas.services import SQL, Service
 from tests.cli.conftest import COMMAND_DEADLINE_S, Run, Start
 from tests.ports import free_port, free_ports_in_a_row
+from tests.process_tree import is_alive
 from tests.registry import ask
 from tests.waiting import wait_for
 
 OTHERS = ("registry", "rest", "connect", "sql")
-ALL_AT_ONCE_DEADLINE_S = 40.0
-"""Whoever stops while the broker does waits for what it would have said to it."""
 OTHERS_ANY_PORT = tuple(word for name in OTHERS for word in ("--set", f"{name}.listeners=http://127.0.0.1:0"))
 ANY_PORT = ("--set", "listeners=PLAINTEXT://127.0.0.1:0", *OTHERS_ANY_PORT)
 
@@ -113,12 +112,37 @@ def test_a_killed_service_comes_back(start: Start, tmp_path: Path) -> None:
     assert process.wait(COMMAND_DEADLINE_S) == 0
 
 
-def test_services_do_not_outlive_a_killed_supervisor(start: Start) -> None:
-    process = start("up", *ANY_PORT)
+def test_services_do_not_outlive_a_killed_supervisor_and_the_next_one_waits_for_them(
+    start: Start, tmp_path: Path
+) -> None:
+    words = ("up", "--ports-from", str(free_ports_in_a_row(5)))
+    process = start(*words)
     addresses = up(process)
+    former = RunningPlatform.find(tmp_path / "barnabas-data")
+    assert former is not None
     process.kill()
-    for address in map(place, addresses.values()):
-        wait_for(partial(lambda one: not accepts(one), address), "the services to stop", ALL_AT_ONCE_DEADLINE_S)
+    process.wait(COMMAND_DEADLINE_S)
+    # At the same ports, and on the same folders.
+    again = start(*words)
+    assert up(again) == addresses
+    assert [state.name for state in former.services if is_alive(state.pid or 0)] == []
+    again.terminate()
+    assert again.wait(COMMAND_DEADLINE_S) == 0
+
+
+def test_services_that_a_killed_platform_has_left_are_named(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left = start("serve", "broker", "--supervised")
+    data = tmp_path / "barnabas-data"
+    data.mkdir()
+    killed = 2**22 + 1
+    RunningPlatform(killed, 1.0, (ServiceState("broker", left.pid, (), 0), ServiceState("sql", None, (), 0))).save(data)
+    monkeypatch.setattr("barnabas.cli.up.END_WAIT_S", 0.0)
+    assert main(["up", "--only", "broker", "--data-dir", str(data), *ANY_PORT]) == 1
+    told = capsys.readouterr().err
+    assert f"have not ended within 0 s: broker (process {left.pid})" in told
+    assert f"kill {left.pid}" in told
 
 
 def test_it_goes_on_when_the_reader_of_its_output_leaves(start: Start, tmp_path: Path) -> None:
@@ -165,7 +189,18 @@ def test_ports_are_looked_at_before_anything_starts(run: Run, tmp_path: Path, mo
     assert registry.endswith("the setting is registry.listeners")
     assert "is wanted for rest.listeners, too" in connect
     assert "--ports-from" in advice
-    assert not (tmp_path / "barnabas-data" / "broker").exists()
+    assert not (tmp_path / "barnabas-data").exists(), "not even the folder is made"
+
+
+def test_a_service_that_is_named_cannot_be_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Service, "missing_packages", lambda self: ["pyspark"] if self is SQL else [])
+    assert main(["up", "--only", "broker,sql", "--data-dir", str(tmp_path / "data"), *ANY_PORT]) == 1
+    told = capsys.readouterr().err
+    assert "sql, which --only names, cannot be started: pyspark missing" in told
+    assert "pip install 'barnabas[sql]'" in told
+    assert not (tmp_path / "data").exists()
 
 
 def test_some_services_at_ports_in_a_row(

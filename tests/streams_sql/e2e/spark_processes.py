@@ -39,13 +39,13 @@ def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-def wait_until_gone(pids: set[int]) -> None:
+def wait_until_gone(pids: set[int], deadline_s: float = END_DEADLINE_S) -> None:
     """Nothing of what was there may live on."""
 
     def left() -> list[str]:
         return [f"{pid} {_command(pid)}" for pid in pids if is_alive(pid)]
 
-    wait_for(lambda: not left(), f"processes to end: {left()}", END_DEADLINE_S)
+    wait_for(lambda: not left(), f"processes to end: {left()}", deadline_s)
 
 
 def _name(pid: int) -> str:

@@ -17,6 +17,9 @@ from tests.registry import ask
 from tests.streams_sql.e2e.deadlines import TEST_S
 from tests.streams_sql.e2e.spark_processes import SparkProcesses, wait_until_gone
 
+ORPHANS_DEADLINE_S = 10.0
+"""Until nothing is left of a platform that was killed: services that wait for the broker are ended after two."""
+
 pytestmark = pytest.mark.timeout(TEST_S)
 
 
@@ -62,14 +65,14 @@ def test_it_stops_and_nothing_is_left_of_it(platform: PlatformProcess) -> None:
     with Client(platform.url_of("sql")) as client:
         (plugins,) = client.execute("SHOW CONNECTOR PLUGINS;")
         assert plugins["connectorsPlugins"], "SQL is told where Connect is"
-    # Spark warms up.
-    started = descendants(platform.pid)
-    assert platform.stop() == 0
-    assert "killing" not in platform.log.read_text(), "no service had to be ended"
-    wait_until_gone(started)
-    platform.start()
     # Java is the last to start.
     SparkProcesses(platform.pid).java()
     started = descendants(platform.pid)
     platform.kill()
+    wait_until_gone(started, ORPHANS_DEADLINE_S)
+    platform.start()
+    # Spark warms up.
+    started = descendants(platform.pid)
+    assert platform.stop() == 0
+    assert "killing" not in platform.log.read_text(), "no service had to be ended"
     wait_until_gone(started)

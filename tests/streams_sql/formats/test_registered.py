@@ -20,6 +20,7 @@ from streams_sql.formats.library import format_of
 from streams_sql.formats.registered import RegistryNotConfigured
 from streams_sql.formats.serde import Layout, RegistryAccess, Undecodable
 from streams_sql.sources import FormatUse
+from streams_sql.spark.codecs import encoder_of
 from streams_sql.sql_types import (
     BIGINT,
     BOOLEAN,
@@ -398,3 +399,18 @@ def test_null_inside_of_an_array_is_refused_by_protobuf(access: RegistryAccess, 
     layout = layout_of({"A": Array(BOOLEAN)}, FormatUse("PROTOBUF"), topic=topic, registry=access)
     with pytest.raises(ValueError, match="An array holds NULL"):
         encode_one(layout, ([True, None],))
+
+
+def test_a_worker_asks_anew_for_the_schema_of_another_query(
+    access: RegistryAccess, client: RegistryClient, topic: str
+) -> None:
+    """Somebody may have deleted the subject of the former one."""
+    # A name that no other subject has: the schema goes with this one.
+    layout = layout_of({f"C_{topic[-8:].upper()}": INTEGER}, FormatUse("AVRO"), topic=topic, registry=access)
+    (former,) = encoder_of(layout, "CSAS_A_1")([(1,)])
+    for permanent in (False, True):
+        client.delete(f"{topic}-value", permanent=permanent)
+    (written,) = encoder_of(layout, "CSAS_A_2")([(1,)])
+    assert written is not None
+    assert former != written
+    assert struct.unpack(">I", written[1:5]) == (client.version(f"{topic}-value").id,)

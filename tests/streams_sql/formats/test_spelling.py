@@ -17,7 +17,7 @@ KEPT = replace(PLAIN, format=FormatUse("JSON", keeps_case=True))
 def test_a_layout_is_the_same_whatever_its_spelling_and_what_is_written_is_not() -> None:
     other = replace(KEPT, columns=(Column("ORDERID", INTEGER, "orderID"),))
     assert other == KEPT
-    assert [encoder_of(each)([(1,)]) for each in (PLAIN, KEPT, other)] == [
+    assert [encoder_of(each, "q")([(1,)]) for each in (PLAIN, KEPT, other)] == [
         [b'{"ORDERID":1}'],
         [b'{"orderId":1}'],
         [b'{"orderID":1}'],
