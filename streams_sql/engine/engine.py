@@ -274,7 +274,11 @@ class Engine:
             return await self._parts.swapping.swap(query_id)
 
     def _session(self, properties: Mapping[str, str], variables: Mapping[str, str]) -> Session:
-        return Session(properties, variables, self._parts.check_property, self._parts.catalogue.properties)
+        """Of a request. What SET refuses is refused here, too. SqlProblem."""
+        session = Session(properties, variables, self._parts.check_property, self._parts.catalogue.properties)
+        for name, value in properties.items():
+            session.check_property(name, value)
+        return session
 
     def _only(self, text: str, session: Session) -> tuple[str, Statement]:
         """The one statement of a query; those before it may only be about the session."""
