@@ -88,12 +88,14 @@ class Statements:
 
     def remove(self) -> None:
         """Queries first, since nothing is dropped that they use. Some go with others, so that it is looked again."""
+        refusals: list[Refusal] = []
         for _ in range(PASSES_MAX):
-            refusals = [self._refusal(statement) for statement in self._made()]
-            if not refusals:
+            made = self._made()
+            if not made:
                 return
-        told = [str(refusal) for refusal in refusals if refusal is not None] or self._made()
-        raise LeftoversRemain(f"{self._server.url} keeps what the test has made: {', '.join(told)}")
+            refusals = [refusal for statement in made if (refusal := self._refusal(statement)) is not None]
+        told = ", ".join(map(str, refusals)) or "it is still there"
+        raise LeftoversRemain(f"{self._server.url} keeps what the test has made: {told}")
 
     def _made(self) -> list[str]:
         return [statement for statement in self._removals() if statement not in self._before]
