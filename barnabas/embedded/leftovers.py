@@ -50,10 +50,9 @@ class Connectors:
             self._call("DELETE", _connector(name))
 
     def _reset_offsets(self, name: str) -> None:
-        offsets = _connector(name, "/offsets")
+        """Whether or not some are stored: a task that is about to end stores its last ones, and the worker waits for that."""
         try:
-            if self._call("GET", offsets)["offsets"]:
-                self._call("DELETE", offsets)
+            self._call("DELETE", _connector(name, "/offsets"))
         except Refusal as refusal:
             # A connector may say that its offsets are not to be changed.
             if refusal.status != BAD_REQUEST:
