@@ -128,24 +128,6 @@ def test_statements_of_a_request_are_done_together_or_not_at_all(
     assert [each["commandId"] for each in answers] == [f"stream/{source}/create", f"stream/{source}/drop"]
 
 
-@pytest.mark.parametrize("path", ["/ksql", "/query", "/query-stream"])
-def test_a_property_that_nobody_knows_is_refused_as_by_set(
-    sql_service: SqlProcess, written: WrittenTopic, source: str, path: str
-) -> None:
-    columns = "ID INT PRIMARY KEY, V STRING"
-    sql_service.execute(f"CREATE SOURCE TABLE {source} ({columns}) WITH (KAFKA_TOPIC='{written.name}', FORMAT='JSON');")
-    text = "SHOW STREAMS;" if path == "/ksql" else f"SELECT * FROM {source};"
-    names = ("sql", "properties") if path == "/query-stream" else ("ksql", "streamsProperties")
-    # The second time the query is known by its text.
-    for _ in range(2):
-        answer = sql_service.post(path, {names[0]: text, names[1]: {"auto.offset.rst": "x"}})
-        assert answer.status_code == 400
-        assert "Did you mean auto.offset.reset?" in answer.json()["message"]
-        known = {"ksql.streams.auto.offset.reset": "earliest", "num.stream.threads": 2}
-        answer = sql_service.post(path, {names[0]: text, names[1]: known})
-        assert answer.status_code == 200, answer.text
-
-
 def test_a_name_that_is_nearly_right_is_proposed(sql_service: SqlProcess, topic: str, source: str) -> None:
     stream_of(sql_service, source, topic)
     body = {"sql": f"SELECT VV\n  FROM {source}\nEMIT CHANGES;"}
