@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from barnabas.kernel.settings import SettingError
-from barnabas.services import BROKER, REGISTRY, SERVICES, Service
+from barnabas.services import BROKER, CONNECT, REGISTRY, SERVICES, Service
 from tests.tidy.rules import ROOMS
 
 
@@ -46,6 +46,13 @@ def test_the_broker_has_a_prefix_too_beside_names_of_kafka_that_begin_with_it() 
     flags = {"broker.listeners": "PLAINTEXT://127.0.0.1:1", "listeners": "PLAINTEXT://127.0.0.1:2", "broker.id": "7"}
     settings = BROKER.resolve(flags, {}, None, platform=True).settings
     assert (settings.items_of("listeners"), settings.integer("broker.id")) == (("PLAINTEXT://127.0.0.1:1",), 7)
+
+
+def test_in_a_platform_connectors_store_their_offsets_more_often() -> None:
+    alone, among = (CONNECT.resolve({}, {}, None, platform=platform).settings for platform in (False, True))
+    given = CONNECT.resolve({"offset.flush.interval.ms": "700"}, {}, None, platform=True).settings
+    found = [settings.integer("offset.flush.interval.ms") for settings in (alone, among, given)]
+    assert found == [60_000, 5_000, 700]
 
 
 def test_in_a_platform_the_variables_of_clients_do_not_count() -> None:

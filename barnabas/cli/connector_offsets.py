@@ -34,7 +34,8 @@ def _show(client: ConnectClient, arguments: Namespace) -> int:
     output.write(sys.stdout, arguments.output, [Column("partition"), Column("offset")], rows)
     if not rows and arguments.output == TABLE:
         print(
-            "None are stored yet: that happens once a minute (the worker's offset.flush.interval.ms), and when the connector stops.",
+            "None are stored yet: that happens every offset.flush.interval.ms of the worker (5 s with `barnabas up`, else a minute), and "
+            "when the connector stops.",
             file=sys.stderr,
         )
     return 0

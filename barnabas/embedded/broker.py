@@ -10,14 +10,15 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
-from barnabas.embedded import topic_client
+from barnabas.embedded import arguments, topic_client
+from barnabas.embedded.arguments import Configs, Content, Headers
 from barnabas.embedded.failing_disk import FailingDisk
 from barnabas.embedded.faults import Faults
 from barnabas.embedded.gate import Gate
 from barnabas.embedded.shifted_time import ShiftedTime
-from barnabas.embedded.topic_client import Headers, TopicRecord
+from barnabas.embedded.topic_client import TopicRecord
 from barnabas.services import BROKER
 from barnabas.wire.client import Client
 from core_broker.broker import Broker
@@ -41,9 +42,9 @@ Result = TypeVar("Result")
 class EmbeddedBroker:
     """Started when it is made, until `close` (or the end of a `with` block). Everything but the faults is as with any broker."""
 
-    def __init__(self, settings: Mapping[str, str] | None = None, folder: Path | None = None) -> None:
+    def __init__(self, settings: Configs | None = None, folder: Path | None = None) -> None:
         """`settings` are the broker's own. Without a `folder` the data go with the broker."""
-        self._settings = {**SETTINGS, **(settings or {})}
+        self._settings = {**SETTINGS, **arguments.texts("settings", settings or {})}
         self._is_own_folder = folder is None
         self._folder = Path(tempfile.mkdtemp(prefix="barnabas-")) if folder is None else folder
         self._ready: Future[None] = Future()
@@ -65,12 +66,12 @@ class EmbeddedBroker:
         """HOST:PORT, as the setting of that name takes it."""
         return f"127.0.0.1:{self._gate.port}"
 
-    def create_topic(
-        self, name: str | None = None, partitions: int = 1, configs: Mapping[str, str] | None = None
-    ) -> str:
+    def create_topic(self, name: str | None = None, partitions: int = 1, configs: Configs | None = None) -> str:
         """Returns the name, which nobody has used before if none is given."""
-        made = name or f"topic-{secrets.token_hex(_NAME_BYTES)}"
-        self._call(lambda: topic_client.create_topic(self._client, made, partitions, configs or {}))
+        made = f"topic-{secrets.token_hex(_NAME_BYTES)}" if name is None else arguments.text("name", name)
+        count = arguments.whole_number("partitions", partitions)
+        written = arguments.texts("configs", configs or {})
+        self._call(lambda: topic_client.create_topic(self._client, made, count, written))
         return made
 
     def topics(self) -> list[str]:
@@ -78,25 +79,29 @@ class EmbeddedBroker:
         return self._call(lambda: topic_client.topics(self._client))
 
     def delete_topic(self, name: str) -> None:
-        self._call(lambda: topic_client.delete_topics(self._client, [name]))
+        wanted = arguments.text("name", name)
+        self._call(lambda: topic_client.delete_topics(self._client, [wanted]))
 
     def produce(
         self,
         topic: str,
-        *values: bytes | str | None,
-        key: bytes | str | None = None,
+        *values: Content,
+        key: Content = None,
         partition: int = 0,
         headers: Headers = (),
     ) -> int:
         """Write records to one partition; returns the offset of the first. None as a value is a tombstone."""
         if not values:
             raise ValueError("give at least one value to produce")
-        encoded = [_bytes(value) for value in values]
-        return self._call(lambda: topic_client.append(self._client, topic, partition, _bytes(key), encoded, headers))
+        place = (arguments.text("topic", topic), arguments.whole_number("partition", partition))
+        encoded = [arguments.content(f"values[{number}]", value) for number, value in enumerate(values)]
+        own_key, own_headers = arguments.content("key", key), arguments.header_list(headers)
+        return self._call(lambda: topic_client.append(self._client, *place, own_key, encoded, own_headers))
 
     def records(self, topic: str) -> list[TopicRecord]:
         """What is in the topic now, as a reader of committed records sees it, partition by partition."""
-        return self._call(lambda: topic_client.read_all(self._client, topic))
+        wanted = arguments.text("topic", topic)
+        return self._call(lambda: topic_client.read_all(self._client, wanted))
 
     def close(self) -> None:
         if self._thread.is_alive():
@@ -168,7 +173,3 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
         return asyncio.new_event_loop
     factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
     return factory
-
-
-def _bytes(value: Any) -> bytes | None:
-    return value.encode() if isinstance(value, str) else value

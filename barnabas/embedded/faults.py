@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+from barnabas.embedded import arguments
 from barnabas.embedded.failing_disk import DISK_FULL, FailingDisk
 from barnabas.embedded.gate import Gate
 from barnabas.embedded.shifted_time import ShiftedTime
@@ -26,7 +27,8 @@ class Faults:
 
     def delay(self, milliseconds: int) -> None:
         """Hold everything between clients and broker for so long, in both directions. 0 ends it."""
-        self._on_loop(lambda: setattr(self._gate, "delay_ms", milliseconds))
+        delay_ms = arguments.milliseconds(milliseconds)
+        self._on_loop(lambda: setattr(self._gate, "delay_ms", delay_ms))
 
     def drop_connections(self) -> int:
         """Cut the connections of all clients; returns how many there were."""
@@ -43,11 +45,12 @@ class Faults:
 
     def fail_appends(self, error_number: int | None = DISK_FULL) -> None:
         """Writes to the log fail with this error of the system, by default as if the disk were full; None ends it."""
-        self._disk.error_number = error_number
+        self._disk.error_number = arguments.system_error(error_number)
 
     def advance_clock(self, milliseconds: int) -> None:
         """Put the broker's time forward: retention, sessions, transactions and everything else that waits for a time."""
-        self._on_loop(lambda: self._time.advance(milliseconds))
+        by_ms = arguments.milliseconds(milliseconds)
+        self._on_loop(lambda: self._time.advance(by_ms))
 
     def expire_sessions(self) -> None:
         """All members of all groups have been silent for too long: the next they hear is that they are unknown."""

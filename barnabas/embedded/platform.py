@@ -12,11 +12,12 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Final
 
+from barnabas.embedded.arguments import Configs, texts
 from barnabas.kernel.data_directory import DataDirectory
 from barnabas.platform import Hearers, Platform, PlatformError
 from barnabas.running_platform import ServiceState
 from barnabas.service_commands import own, service_commands
-from barnabas.services import BROKER, SERVICES
+from barnabas.services import BROKER, SERVICES, Service
 
 STOP_TIMEOUT_S: Final = 60.0
 LOG_LINES_MAX: Final = 2_000
@@ -37,22 +38,14 @@ class EmbeddedPlatform:
     def __init__(
         self,
         services: Sequence[str] = tuple(SERVICES),
-        settings: Mapping[str, str] | None = None,
+        settings: Configs | None = None,
         folder: Path | None = None,
         bootstrap_servers: str | None = None,
     ) -> None:
         """`settings` are those of all services: a name such as `sql.spark.master` means one of them. With `bootstrap_servers` the
         services run on a broker that is there, and none is started. Without a `folder` the data go with the platform."""
-        wanted = [
-            service
-            for name, service in SERVICES.items()
-            if name in services and not _is_replaced(name, bootstrap_servers)
-        ]
-        for service in wanted:
-            if missing := service.missing_packages():
-                raise MissingPackages(
-                    f"{service.summary} needs {', '.join(missing)}: pip install 'barnabas[{service.name}]'"
-                )
+        wanted = [service for service in _chosen(services) if not _is_replaced(service.name, bootstrap_servers)]
+        require_packages(wanted)
         self._is_own_folder = folder is None
         self._folder = Path(tempfile.mkdtemp(prefix="barnabas-")) if folder is None else folder
         flags = {"data.dir": str(self._folder), **SETTINGS}
@@ -60,7 +53,7 @@ class EmbeddedPlatform:
             flags[own(service, "listeners")] = f"{'PLAINTEXT' if service is BROKER else 'http'}://127.0.0.1:0"
             if bootstrap_servers is not None and service.broker_setting is not None:
                 flags[own(service, service.broker_setting)] = bootstrap_servers
-        flags |= settings or {}
+        flags |= texts("settings", settings or {})
         self._bootstrap_servers = bootstrap_servers
         self._addresses: dict[str, str] = {}
         self._log: deque[bytes] = deque(maxlen=LOG_LINES_MAX)
@@ -130,6 +123,26 @@ class EmbeddedPlatform:
             return self._addresses[service]
         except KeyError:
             raise LookupError(f"this platform has no {service}; it has {', '.join(self._addresses)}") from None
+
+
+def require_packages(services: Sequence[Service]) -> None:
+    """MissingPackages, with one command for all that these services lack."""
+    lacking = [(service, missing) for service in services if (missing := service.missing_packages())]
+    if lacking:
+        names = sorted({name for _, missing in lacking for name in missing})
+        who = " and ".join(service.summary for service, _ in lacking)
+        extras = ",".join(service.name for service, _ in lacking)
+        raise MissingPackages(
+            f"{who} need{'s' if len(lacking) == 1 else ''} {', '.join(names)}: pip install 'barnabas[{extras}]'"
+        )
+
+
+def _chosen(names: Sequence[str]) -> list[Service]:
+    """In the order in which they start. A text would be taken for the names that occur in it."""
+    unknown = [names] if isinstance(names, str) else [name for name in names if name not in SERVICES]
+    if unknown:
+        raise ValueError(f"services is {names!r}: give a list of some of {', '.join(SERVICES)}")
+    return [service for name, service in SERVICES.items() if name in names]
 
 
 def _is_replaced(service: str, bootstrap_servers: str | None) -> bool:

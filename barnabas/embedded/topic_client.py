@@ -42,7 +42,7 @@ READ_COMMITTED: Final = 1
 _PRODUCE_VERSION: Final = 12
 _FETCH_VERSION: Final = 12
 _DELETE_VERSION: Final = 5
-Headers = Sequence[tuple[str, bytes | None]]
+Header = tuple[str, bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class TopicRecord:
     timestamp_ms: int
     key: bytes | None
     value: bytes | None
-    headers: tuple[tuple[str, bytes | None], ...]
+    headers: tuple[Header, ...]
 
 
 async def create_topic(client: Client, name: str, partitions: int, configs: Mapping[str, str]) -> None:
@@ -82,7 +82,12 @@ async def delete_topics(client: Client, names: Iterable[str]) -> None:
 
 
 async def append(
-    client: Client, topic: str, partition: int, key: bytes | None, values: Sequence[bytes | None], headers: Headers
+    client: Client,
+    topic: str,
+    partition: int,
+    key: bytes | None,
+    values: Sequence[bytes | None],
+    headers: Sequence[Header],
 ) -> int:
     """Write records with one key; returns the offset of the first."""
     now_ms = time.time_ns() // 1_000_000

@@ -23,8 +23,7 @@ async def describe_topic(admin: Admin, name: str, *, with_operations: bool = Fal
     found = await _describe(admin, [name], with_operations=with_operations)
     description = found[name]
     if isinstance(description, KafkaFailure):
-        code, kind, message = description.code, description.name, description.message
-        raise KafkaFailure(code, kind, message, retriable=description.retriable, about=f"topic {name}")
+        raise description.naming(f"topic {name}")
     return description
 
 

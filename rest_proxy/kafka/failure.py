@@ -28,3 +28,7 @@ class KafkaFailure(Exception):
         error = problem.args[0]
         assert isinstance(error, KafkaError), f"{problem!r} carries no error"
         return cls.of(error)
+
+    def naming(self, about: str) -> Self:
+        """The same, told with what it is about."""
+        return type(self)(self.code, self.name, self.message, retriable=self.retriable, about=about)

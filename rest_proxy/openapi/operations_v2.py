@@ -148,6 +148,7 @@ OPERATIONS: Final = (
         (V2, JSON),
         (*_START, _TIMEOUT, _LIMIT, _MAX_BYTES),
     ),
+    _consumer("GET", "/consumers", "List the open consumer instances of this proxy", ref("Instances")),
     _consumer(
         "POST",
         "/consumers/{group}",

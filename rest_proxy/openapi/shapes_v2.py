@@ -27,6 +27,7 @@ from rest_proxy.v2.consuming.choice import ANY_RECORD, FETCH_MIN_BYTES_MAX
 from rest_proxy.v2.media import EMBEDDED_FORMATS
 
 _PLACE: Final = {"topic": TOPIC_NAME, "partition": INT32}
+_INSTANCE: Final[dict[str, Schema]] = {"instance_id": TEXT, "base_uri": {"type": "string", "format": "uri"}}
 _NOTE: Final = {"metadata": nullable(TEXT)}
 _MOMENT: Final[Schema] = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "number", "minimum": 0}]}
 _HEADERS: Final = list_of(answered({"name": TEXT, "value": nullable(BASE64)}))
@@ -92,7 +93,8 @@ SHAPES: Final[dict[str, Schema]] = {
             "consumer.request.timeout.ms": INT32,
         },
     ),
-    "Instance": answered({"instance_id": TEXT, "base_uri": {"type": "string", "format": "uri"}}),
+    "Instance": answered(_INSTANCE),
+    "Instances": list_of(answered({"group": TEXT, **_INSTANCE})),
     "Subscription": asked({}, {"topics": list_of(TOPIC_NAME), "topic_pattern": NAME}),
     "SubscribedTopics": answered({"topics": list_of(TEXT)}),
     "PartitionChoice": asked({"partitions": list_of(asked(_PLACE))}),

@@ -21,7 +21,7 @@ from rest_proxy.v2.consuming.answer import EXTRAS, Answer
 from rest_proxy.v2.consuming.body import INT32_MAX, items, read_given_object, read_object, text, topic
 from rest_proxy.v2.consuming.choice import FIELDS, InstanceChoice
 from rest_proxy.v2.consuming.instance import Instance, ReadLimits
-from rest_proxy.v2.consuming.instances import MS_PER_S, Instances
+from rest_proxy.v2.consuming.instances import MS_PER_S, Instances, Name
 from rest_proxy.v2.consuming.refusals import format_mismatch, invalid, partition_not_found
 from rest_proxy.v2.consuming.topic_pattern import TopicPattern
 from rest_proxy.v2.media import EMBEDDED_TYPES, V2
@@ -45,6 +45,7 @@ class Consumers:
         self._instances = Instances(proxy.settings, proxy.clients.threads, proxy.clients.reachability, proxy.stopping)
 
     def routes(self) -> Iterator[Route]:
+        yield Route("GET", "/consumers", self.all)
         yield Route("POST", "/consumers/{group}", self.open)
         yield Route("DELETE", ONE_INSTANCE, self.delete)
         for method, rest, act in (
@@ -65,14 +66,16 @@ class Consumers:
     async def stop(self) -> None:
         await self._instances.stop()
 
+    async def all(self, request: Request) -> Response:
+        """No path of Confluent's: who holds partitions, and what was left behind, can be seen and deleted."""
+        return _answer(request, [{"group": name.group, **self._told(request, name)} for name in self._instances.names])
+
     async def open(self, request: Request) -> Response:
         # Nothing is opened for a client that would not take the answer.
         _answer_type(request)
         found = await read_object(request, FIELDS)
         name = self._instances.open(text(request.path_value("group"), "the group"), InstanceChoice.of(found or {}))
-        group, instance = (quote(part, safe="") for part in name)
-        uri = f"{self._origins.of(request)}/consumers/{group}/instances/{instance}"
-        return _answer(request, {"instance_id": name.instance, "base_uri": uri})
+        return _answer(request, self._told(request, name))
 
     async def delete(self, request: Request) -> Response:
         await self._instances.delete(request.path_value("group"), request.path_value("instance"))
@@ -88,6 +91,11 @@ class Consumers:
             content, count = await answer.write(records)
             instance.member.backlog.given(records[:count])
         return Response(content, media_type=media_type)
+
+    def _told(self, request: Request, name: Name) -> dict[str, str]:
+        group, instance = (quote(part, safe="") for part in name)
+        uri = f"{self._origins.of(request)}/consumers/{group}/instances/{instance}"
+        return {"instance_id": name.instance, "base_uri": uri}
 
     def _with_instance(self, act: Act) -> Handler:
         async def handle(request: Request) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
 from typing import Final
@@ -69,7 +69,7 @@ class Topics:
                 [wanted.new_topic()], validate_only=wanted.validate_only, request_timeout=REQUEST_TIMEOUT_S
             )
         )
-        _raise_failure(answers.values())
+        _raise_failure(answers)
         wanted = await self._with_defaults(wanted, cluster)
         topic = _topic(
             cluster, wanted.name, wanted.replication_factor or 0, wanted.partitions_count or 0, is_internal=False
@@ -88,14 +88,14 @@ class Topics:
         answers = await self._admin.each(
             lambda client: client.create_partitions([NewPartitions(name, count)], request_timeout=REQUEST_TIMEOUT_S)
         )
-        _raise_failure(answers.values())
+        _raise_failure(answers)
         # Brokers hear of the new partitions a little later than the controller that has just promised them.
         return json_answer(_topic(cluster, name, _factor(before), count, is_internal=before.is_internal))
 
     async def delete(self, request: Request, cluster: Cluster) -> Response:
         name = request.path_value("topic_name")
         answers = await self._admin.each(lambda client: client.delete_topics([name], request_timeout=REQUEST_TIMEOUT_S))
-        _raise_failure(answers.values())
+        _raise_failure(answers)
         self._producer.forget(name)
         return no_content()
 
@@ -122,10 +122,10 @@ def _number(entry: ConfigEntry | None) -> int | None:
     return None if entry is None else as_integer(entry.value)
 
 
-def _raise_failure(answers: Iterable[object]) -> None:
-    for answer in answers:
+def _raise_failure(answers: Mapping[str, object]) -> None:
+    for topic, answer in answers.items():
         if isinstance(answer, KafkaFailure):
-            raise answer
+            raise answer.naming(f"topic {topic}")
 
 
 def _wants_operations(request: Request) -> bool:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 from streams_sql.analysis.catalogue_view import nearest_hint
-from streams_sql.language.expressions import Literal
+from streams_sql.language.expressions import Literal, NamedLiteral
 from streams_sql.language.problem import Position, SqlProblem
 from streams_sql.language.statements import Properties, WindowKind
 from streams_sql.sources import KeyWindow
@@ -86,20 +86,20 @@ class WithClause:
             hint = nearest_hint(unknown[0], allowed)
             raise SqlProblem(
                 f"Invalid config variable(s) in the WITH clause: {', '.join(unknown)}.{hint}",
-                properties[unknown[0]].position,
+                _name_position(properties[unknown[0]]),
             )
         for one, other in (("FORMAT", "KEY_FORMAT"), ("FORMAT", "VALUE_FORMAT")):
             if one in properties and other in properties:
                 raise SqlProblem(
                     f"Cannot supply both '{other}' and 'FORMAT' properties, as 'FORMAT' sets both key and value formats. Either "
                     "use just 'FORMAT', or use 'KEY_FORMAT' and 'VALUE_FORMAT'.",
-                    properties[other].position,
+                    _name_position(properties[other]),
                 )
         if "VALUE_AVRO_SCHEMA_FULL_NAME" in properties and "VALUE_SCHEMA_FULL_NAME" in properties:
             raise SqlProblem(
                 "Cannot supply both 'VALUE_AVRO_SCHEMA_FULL_NAME' and 'VALUE_SCHEMA_FULL_NAME' properties. "
                 "Please only set 'VALUE_SCHEMA_FULL_NAME'.",
-                self._position("VALUE_AVRO_SCHEMA_FULL_NAME"),
+                _name_position(properties["VALUE_AVRO_SCHEMA_FULL_NAME"]),
             )
 
     @property
@@ -271,6 +271,11 @@ class WithClause:
     def _invalid(self, name: str, why: str) -> SqlProblem:
         value = self._properties[name].value
         return SqlProblem(f"Invalid value {value!r} for property {name}: {why}.", self._properties[name].position)
+
+
+def _name_position(literal: Literal) -> Position | None:
+    """Where the name of a property stands; its value, where only that was read."""
+    return literal.name_position if isinstance(literal, NamedLiteral) else literal.position
 
 
 def _whole_number(literal: Literal) -> int | None:

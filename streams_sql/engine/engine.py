@@ -192,7 +192,7 @@ class Engine:
 
     async def execute(self, text: str, properties: Mapping[str, str], variables: Mapping[str, str]) -> list[Answered]:
         """The answers to all statements of a request. Nothing is done unless all of them can be."""
-        session = self._session(properties, variables)
+        session = self._session(text, properties, variables)
         if not self.may_change(text):
             return await self._execute(text, session)
         await self._parts.leadership.settle()
@@ -215,8 +215,9 @@ class Engine:
         parts = self._parts
         prepared = parts.pulling.known(text)
         if prepared is not None:
+            self._check(text, properties)
             return parts.pulling.run(prepared, text)
-        session = self._session(properties, variables)
+        session = self._session(text, properties, variables)
         try:
             text, statement = self._only(text, session)
             match statement:
@@ -249,7 +250,7 @@ class Engine:
 
     async def print_topic(self, text: str, properties: Mapping[str, str], variables: Mapping[str, str]) -> PrintedLines:
         """The lines of PRINT."""
-        session = self._session(properties, variables)
+        session = self._session(text, properties, variables)
         try:
             text, statement = self._only(text, session)
             if not isinstance(statement, Print):
@@ -273,8 +274,17 @@ class Engine:
         async with self._changing:
             return await self._parts.swapping.swap(query_id)
 
-    def _session(self, properties: Mapping[str, str], variables: Mapping[str, str]) -> Session:
+    def _session(self, text: str, properties: Mapping[str, str], variables: Mapping[str, str]) -> Session:
+        """Of a request. StatementFailed."""
+        self._check(text, properties)
         return Session(properties, variables, self._parts.check_property, self._parts.catalogue.properties)
+
+    def _check(self, text: str, properties: Mapping[str, str]) -> None:
+        """What SET refuses is refused as a property of a request, too: a typing error must not go unnoticed."""
+        for name, value in properties.items():
+            problem = self._parts.check_property(name, value)
+            if problem is not None:
+                raise StatementFailed(text, SqlProblem(problem))
 
     def _only(self, text: str, session: Session) -> tuple[str, Statement]:
         """The one statement of a query; those before it may only be about the session."""

@@ -28,7 +28,6 @@ class Session:
         self._properties: dict[str, str] = {}
         self._variables = dict(variables)
         for name, value in properties.items():
-            # Those of a request are taken as they come: clients send along what they know, which may be more than we do.
             self._properties[plain_name(name)] = value
 
     def copy(self) -> Session:

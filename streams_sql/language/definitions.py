@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streams_sql.language.connectors import read_create_connector, read_drop_connector
-from streams_sql.language.expressions import Expression, Literal
+from streams_sql.language.expressions import Expression, Literal, NamedLiteral
 from streams_sql.language.function_statements import CreateFunction, DropFunction
 from streams_sql.language.functions import read_create_function, read_drop_function
 from streams_sql.language.outward_statements import (
@@ -124,7 +124,8 @@ def read_properties(reader: Reader) -> Properties:
         if name in properties:
             raise reader.problem(f"The property {name} is given twice.", position)
         reader.expect("=")
-        properties[name] = reader.literal()
+        literal = reader.literal()
+        properties[name] = NamedLiteral(literal.value, position=literal.position, name_position=position)
 
     if reader.accept("WITH"):
         reader.in_parentheses(read_property)

@@ -35,6 +35,13 @@ class Literal(_Placed):
         return hash((type(self.value), self.value))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class NamedLiteral(Literal):
+    """The value of a property, with the place of its name."""
+
+    name_position: Position | None = field(default=None, kw_only=True, repr=False)
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnName(_Placed):
     """`name` or `source.name`. Names are upper case already unless they were quoted. A unit of time that is the argument of a function

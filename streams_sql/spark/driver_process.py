@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import re
 import signal
 import socket
 import sys
@@ -14,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from streams_sql.spark.driver_lines import log_line
 from streams_sql.spark.messages import (
     LENGTH,
     Command,
@@ -42,12 +42,6 @@ BACK_OFF_LAST_S: Final = 30.0
 # A driver that has lived this long was sound: the next one is started at once.
 SOUND_AFTER_S: Final = 60.0
 STOP_DEADLINE_S: Final = 10.0
-
-# What Spark tells at each start, however it is set.
-_SMALL_TALK: Final = re.compile(
-    r"^WARNING: Using incubator modules|WARN NativeCodeLoader|^Using Spark's default log4j|^Setting .*log level|"
-    r"^To adjust logging level|Streaming TransformWithStateIn\w+ Python worker"
-)
 
 logger = logging.getLogger(__name__)
 
@@ -270,7 +264,7 @@ async def _log_lines(stream: asyncio.StreamReader | None) -> None:
     assert stream is not None
     while line := await _line(stream):
         if text := line.decode(errors="replace").strip():
-            logger.log(logging.DEBUG if _SMALL_TALK.search(text) else logging.INFO, "spark: %s", text)
+            log_line(text)
 
 
 async def _line(stream: asyncio.StreamReader) -> bytes:

@@ -313,7 +313,7 @@ def test_offsets_are_shown_and_set_again(
 ) -> None:
     files = worker.add("files")
     files.offsets = []
-    assert "None are stored yet: that happens once a minute" in refused("offsets", "show", "files")[1]
+    assert "None are stored yet: that happens every offset.flush.interval.ms" in refused("offsets", "show", "files")[1]
     files.offsets = [place(0, 7)]
     shown = connectors("offsets", "show", "files", "-o", "json")
     assert json.loads(shown) == {"offsets": [place(0, 7)]}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 
 import pytest
 from confluent_kafka import Consumer
 
 from barnabas.kernel.kafka_clients import admin as admin_module
-from barnabas.kernel.kafka_clients.admin import Admin, KafkaRefusal, TopicReaders
+from barnabas.kernel.kafka_clients.admin import VISIBLE_TIMEOUT_S, Admin, KafkaRefusal, TopicReaders
+from barnabas.kernel.kafka_clients.topic_shape import TopicShape
 from barnabas.wire.client import Client
 from barnabas.wire.membership import Generation, GroupMember, GroupSettings, MemberOffer
 from tests.broker import BarnabasBroker
@@ -60,6 +62,18 @@ def test_readers_are_told_though_one_group_cannot_be_described(barnabas: Barnaba
         asyncio.run(run())
     finally:
         consumer.close()
+
+
+def test_a_topic_that_somebody_else_has_deleted_is_not_waited_for(barnabas: BarnabasBroker, topic: str) -> None:
+    async def run() -> None:
+        own, other = (Admin({"bootstrap.servers": barnabas.address}) for _ in range(2))
+        await own.create_topic(TopicShape(topic, 1, 1, {}))
+        await other.delete_topic(topic)
+        began_s = time.monotonic()
+        assert await own.layout(topic) is None
+        assert time.monotonic() - began_s < VISIBLE_TIMEOUT_S / 2
+
+    asyncio.run(run())
 
 
 def test_each_of_many_who_ask_at_once_is_answered_though_each_tries_again_with_a_new_client(

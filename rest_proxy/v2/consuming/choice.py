@@ -10,6 +10,7 @@ from rest_proxy.v2.consuming.refusals import broken_constraint, invalid, invalid
 from rest_proxy.v2.media import EMBEDDED_FORMATS
 
 FETCH_MIN_BYTES_MAX: Final = 10_000_000
+SHOWN_CHARACTERS_MAX: Final = 60
 ANY_RECORD: Final = -1
 """As a number of bytes to wait for: one record is enough."""
 
@@ -74,7 +75,9 @@ def _form(value: Any) -> str:
     if value is None:
         return "binary"
     if not isinstance(value, str) or value.lower() not in EMBEDDED_FORMATS:
-        raise invalid(f"Invalid format type. There are {', '.join(EMBEDDED_FORMATS)}.")
+        raise invalid(
+            f"Invalid format type. There are {', '.join(EMBEDDED_FORMATS)}. {value!r:.{SHOWN_CHARACTERS_MAX}} is none of them."
+        )
     return value.lower()
 
 

@@ -91,6 +91,10 @@ class Instances:
         return found
 
     @property
+    def names(self) -> list[Name]:
+        return sorted(self._open)
+
+    @property
     def longest_wait_s(self) -> float:
         """How long a read may wait for records: with the wait for its group, it ends before the request must."""
         return self._request_s * READING_SHARE - self._join_s

@@ -376,7 +376,12 @@ def test_records_with_a_schema_come_back_as_they_were_sent(rest_url: str, consum
 @pytest.mark.parametrize(
     ("body", "status", "code", "words"),
     [
-        ({"format": "nope"}, 422, 422, "Invalid format type. There are binary, json, avro, jsonschema, protobuf."),
+        (
+            {"format": "nope"},
+            422,
+            422,
+            "Invalid format type. There are binary, json, avro, jsonschema, protobuf. 'nope' is none",
+        ),
         ({"nope": "x"}, 422, 422, "Unrecognized field: nope"),
         ({"auto.offset.reset": "nope"}, 422, 42204, "Invalid consumer configuration: "),
         ({"auto.commit.enable": "nope"}, 422, 42204, "Expected value to be either true or false"),

@@ -163,6 +163,17 @@ def test_what_makes_no_source_is_refused(text: str, message: str) -> None:
     assert message in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("properties", "place"),
+    [("kafka_topic='a', valu_format='JSON'", 48), ("kafka_topic='a', key_format='JSON', format='JSON'", 48)],
+)
+def test_a_wrong_name_is_pointed_at_and_not_its_value(properties: str, place: int) -> None:
+    with pytest.raises(SqlProblem) as caught:
+        defined(f"CREATE STREAM s (v INT) WITH ({properties})")
+    assert caught.value.position is not None
+    assert caught.value.position.column == place
+
+
 @pytest.mark.parametrize("defaults", [Defaults(), Defaults(key_format=None, value_format="JSON")])
 def test_a_format_has_to_come_from_somewhere(defaults: Defaults) -> None:
     with pytest.raises(SqlProblem, match="Either provide one or set a default via the"):

@@ -86,7 +86,7 @@ def test_properties_and_variables_go_along(client: Client, stream: str) -> None:
         "b"
     ]
     client.properties["auto.offset.reset"] = "nowhere"
-    with pytest.raises(Refused, match=r"auto\.offset\.reset=nowhere is neither earliest nor latest"):
+    with pytest.raises(Refused, match="is not one of earliest, latest"):
         client.query(f"SELECT k FROM {stream} EMIT CHANGES LIMIT 1;")
 
 
