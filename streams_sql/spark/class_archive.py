@@ -69,7 +69,8 @@ def archive_name(jars: Path, java_home: Path) -> str:
     """The name of the archive of these jars and this Java."""
     release = java_home / "release"
     told = release.read_text() if release.is_file() else ""
-    names = sorted(f"{jar.name} {jar.stat().st_size}" for jar in os.scandir(jars))
+    # Java compares sizes and times: with jars that were installed anew at the same place it passes the archive over.
+    names = sorted(f"{jar.name} {jar.stat().st_size} {jar.stat().st_mtime_ns}" for jar in os.scandir(jars))
     text = "\n".join([str(java_home.resolve()), told, *names])
     digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS]
     return _PATTERN.replace("*", digest)

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from barnabas.wire.client import Client, Connection
 from barnabas.wire.errors import ErrorCode, KafkaError
-from barnabas.wire.messages.produce import ProduceRequest
+from barnabas.wire.messages.produce import ProduceRequest, ProduceResponse
 from barnabas.wire.struct import Message
 
 
@@ -16,7 +16,7 @@ class FaultyClient(Client):
         super().__init__(bootstrap)
         self.answers_to_lose = 0
         self.sent: Counter[type[Message]] = Counter()
-        """How many requests of each kind were answered."""
+        """How many requests of each kind were answered; those to write that were refused, as of a topic that has no leader yet, do not count."""
         self._connections: list[Connection] = []
         self._is_cut_off = False
 
@@ -44,7 +44,7 @@ class FaultyClient(Client):
 
         async def lose_answers(request: Any, response: Any, **options: Any) -> Any:
             answer = await send(request, response, **options)
-            self.sent[type(request)] += 1
+            self.sent[type(request)] += not _is_refused(answer)
             if isinstance(request, ProduceRequest) and self.answers_to_lose:
                 self.answers_to_lose -= 1
                 await connection.close()
@@ -53,3 +53,9 @@ class FaultyClient(Client):
 
         connection.send = lose_answers  # type: ignore[method-assign]
         return connection
+
+
+def _is_refused(answer: Message) -> bool:
+    return isinstance(answer, ProduceResponse) and any(
+        partition.error_code for topic in answer.responses for partition in topic.partition_responses
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,6 +40,16 @@ def test_java_passes_over_an_archive_that_is_none_of_its_own(
     assert done.stderr == b""
     assert b"openjdk" in done.stdout.lower()
     assert b"archive" not in done.stdout
+
+
+def test_jars_that_were_installed_anew_need_another_archive(tmp_path: Path) -> None:
+    jar = tmp_path / "spark.jar"
+    jar.write_bytes(b"")
+    names = set()
+    for time_s in (1_000, 1_000, 2_000):
+        os.utime(jar, (time_s, time_s))
+        names.add(class_archive.archive_name(tmp_path, tmp_path))
+    assert len(names) == 2
 
 
 def test_a_runtime_without_an_archive_of_its_own_gets_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
