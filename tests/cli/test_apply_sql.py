@@ -12,18 +12,27 @@ from tests.sql_service import SqlProcess
 from tests.streams_sql.spark.query_runs import Topics
 
 
+def name_of(topic: str) -> str:
+    return topic.replace("-", "_").upper()
+
+
+def over_stream(topic: str, *statements: str) -> str:
+    """A file with a stream over the topic, and what follows it."""
+    columns, place = "K STRING KEY, N INT", f"KAFKA_TOPIC='{topic}', VALUE_FORMAT='JSON', PARTITIONS=1"
+    lines = [f"CREATE STREAM {name_of(topic)} ({columns}) WITH ({place});", *statements]
+    return "".join([f"name: {topic}\nsql: |\n", *(f"  {line}\n" for line in lines)])
+
+
 def test_queries_are_replaced_when_they_or_their_settings_change(
     apply: Apply, everywhere: tuple[str, ...], topic: str
 ) -> None:
-    name = topic.replace("-", "_").upper()
-    text = f"""\
-name: {topic}
-sql: |
-  CREATE STREAM {name} (K STRING KEY, N INT) WITH (KAFKA_TOPIC='{topic}', VALUE_FORMAT='JSON', PARTITIONS=1);
-  SET 'auto.offset.reset' = 'earliest';
-  CREATE STREAM {name}_BIG AS SELECT * FROM {name} WHERE N > 10 EMIT CHANGES;
-  INSERT INTO {name}_BIG SELECT * FROM {name} WHERE N < 0 EMIT CHANGES;
-"""
+    name = name_of(topic)
+    text = over_stream(
+        topic,
+        "SET 'auto.offset.reset' = 'earliest';",
+        f"CREATE STREAM {name}_BIG AS SELECT * FROM {name} WHERE N > 10 EMIT CHANGES;",
+        f"INSERT INTO {name}_BIG SELECT * FROM {name} WHERE N < 0 EMIT CHANGES;",
+    )
     assert apply(text, *everywhere).status == 0
     again = apply(text, *everywhere, "--dry-run")
     assert (again.status, len(again.signs)) == (0, 3), again.out
@@ -46,7 +55,7 @@ class Rebuilt:
 
     def __init__(self, apply: Apply, everywhere: tuple[str, ...], sql: SqlProcess, topic: str) -> None:
         self._apply, self._everywhere, self._sql, self._topic = apply, everywhere, sql, topic
-        self.name = topic.replace("-", "_").upper()
+        self.name = name_of(topic)
         self.sign = f"sql TABLE {self.name}_N"
 
     def run(self, least: int, *words: str) -> Applied:
@@ -102,17 +111,15 @@ def test_a_query_that_is_being_built_is_left_alone(
 def test_what_stands_behind_a_statement_that_is_refused_is_checked(
     apply: Apply, everywhere: tuple[str, ...], topic: str
 ) -> None:
-    name = topic.replace("-", "_").upper()
-    text = f"""\
-name: {topic}
-sql: |
-  CREATE STREAM {name} (K STRING KEY, N INT) WITH (KAFKA_TOPIC='{topic}', VALUE_FORMAT='JSON', PARTITIONS=1);
-  CREATE STREAM {name}_1 AS SELECT NOPE FROM {name} EMIT CHANGES;
-  CREATE STREAM {name}_2 AS SELECT * FROM {name}_1 EMIT CHANGES;
-  CREATE STREAM {name}_3 AS SELECT * FROM {name}_2 EMIT CHANGES;
-  CREATE STREAM {name}_4 AS SELECT NIX FROM {name} EMIT CHANGES;
-  CREATE STREAM {name}_5 AS SELECT * FROM {name} EMIT CHANGES;
-"""
+    name = name_of(topic)
+    chosen = (("NOPE", name), ("*", f"{name}_1"), ("*", f"{name}_2"), ("NIX", name), ("*", name))
+    text = over_stream(
+        topic,
+        *(
+            f"CREATE STREAM {name}_{place} AS SELECT {columns} FROM {source} EMIT CHANGES;"
+            for place, (columns, source) in enumerate(chosen, start=1)
+        ),
+    )
     refused = apply(text, *everywhere)
     assert (refused.status, [sign[0] for sign in refused.signs]) == (1, ["+", "!", "+", "+", "!", "+"])
     told = [line.strip() for line in refused.out.splitlines() if "not checked" in line or "platform.yaml:" in line]
