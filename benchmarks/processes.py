@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
 
@@ -18,11 +19,7 @@ def family(pid: int) -> list[int]:
     """The process and every living descendant."""
     found = [pid]
     for parent in found:
-        for children in Path(f"/proc/{parent}/task").glob("*/children"):
-            try:
-                found += map(int, children.read_text().split())
-            except OSError:
-                continue  # the thread ended between the listing and the reading
+        found += _children(parent)
     return found
 
 
@@ -47,6 +44,18 @@ def resident_bytes(pid: int, members: Members = family) -> int:
 def proportional_bytes(pid: int, members: Members = family) -> int:
     """Resident memory in which a page that several processes share counts once: the fair sum where a family was forked."""
     return sum(map(_proportional, members(pid)))
+
+
+def _children(pid: int) -> list[int]:
+    """Those of all its threads; none for a process that ends meanwhile."""
+    found: list[int] = []
+    threads = Path(f"/proc/{pid}/task")
+    with suppress(OSError):
+        for thread in os.listdir(threads):
+            # The thread may have ended since it was listed.
+            with suppress(OSError):
+                found += map(int, (threads / thread / "children").read_text().split())
+    return found
 
 
 def _command(pid: int) -> str:

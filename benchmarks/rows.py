@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import time
 import uuid
@@ -107,7 +108,8 @@ class Site:
     def await_deletion(self, prefix: str) -> None:
         """Until the files are gone: pages of a deleted file need not be written to disk any more."""
         deadline = time.monotonic() + DELETION_LIMIT_SECONDS
-        while any(self.folder.rglob(f"{prefix}*")) and time.monotonic() < deadline:
+        # Unlike Path.rglob, it bears folders that go while they are looked into.
+        while glob.glob(f"**/{prefix}*", root_dir=self.folder, recursive=True) and time.monotonic() < deadline:
             time.sleep(DELETION_PROBE_SECONDS)
 
     def verify(self, topic: Topic, expected: float) -> None:

@@ -41,6 +41,7 @@ def provide(java_home: Path) -> bool:
     spark_home = home.light_home()
     if spark_home is None or not is_missing(java_home):
         return True
+    home.remove_abandoned()
     archive = _path(spark_home, java_home)
     with tempfile.TemporaryDirectory(dir=spark_home) as folder:
         arriving = Path(folder) / archive.name

@@ -8,6 +8,7 @@ that on a busy machine this decides whether queries start at all. The installed 
 from __future__ import annotations
 
 import hashlib
+import shutil
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +20,7 @@ from streams_sql.spark.cache import cache_root
 
 DIGEST_CHARACTERS: Final = 8
 
+_PREFIX: Final = "spark-home-"
 _PARTS: Final = ("bin", "conf", "jars", "sbin")
 
 
@@ -33,7 +35,7 @@ def light_home() -> Path | None:
 def _made() -> Path:
     package = Path(pyspark.__file__).parent
     digest = hashlib.sha256(str(package).encode()).hexdigest()[:DIGEST_CHARACTERS]
-    home = cache_root() / f"spark-home-{version('pyspark')}-{digest}"
+    home = cache_root() / f"{_PREFIX}{version('pyspark')}-{digest}"
     home.mkdir(parents=True, exist_ok=True)
     for name in _PARTS:
         if (package / name).exists():
@@ -41,3 +43,11 @@ def _made() -> Path:
             with suppress(FileExistsError):
                 (home / name).symlink_to(package / name)
     return home
+
+
+def remove_abandoned() -> None:
+    """Those whose package is not there any more, with their archives of classes: each takes more than 100 MB."""
+    for found in cache_root().glob(f"{_PREFIX}*"):
+        jars = found / "jars"
+        if jars.is_symlink() and not jars.exists():
+            shutil.rmtree(found, ignore_errors=True)

@@ -14,6 +14,7 @@ from benchmarks.running import Launch
 from tests.waiting import wait_for
 
 CHILD = "import sys; print('up', flush=True); sys.stdin.read()"
+LISTINGS = 2_000
 GONE_PID = 2**22 + 1  # above the highest that Linux gives out
 
 
@@ -40,6 +41,18 @@ def test_a_process_that_is_gone_costs_nothing() -> None:
     assert cpu_seconds(GONE_PID) == 0
     assert resident_bytes(GONE_PID) == 0
     assert proportional_bytes(GONE_PID) == 0
+
+
+def test_processes_may_end_while_a_family_is_listed() -> None:
+    """Path.glob looks whether a folder is there before it lists it: children that come and go fall between the two."""
+    command = ["sh", "-c", "while :; do sleep 0.0001 & wait; done"]
+    with subprocess.Popen(command) as parent:
+        try:
+            wait_for(lambda: len(family(parent.pid)) > 1, "the first child")
+            for _ in range(LISTINGS):
+                assert parent.pid in family(parent.pid)
+        finally:
+            parent.kill()
 
 
 def test_the_peak_is_the_highest_sample() -> None:
