@@ -1,8 +1,8 @@
 """The platform: one process for each service, begun in the order in which they need each other, restarted when one crashes, stopped in
 reverse order.
 
-Each service has a thread (`supervision`), which reports to the main thread through a queue; so does `Platform.stop`, which a signal handler
-may call (a `SimpleQueue` is safe there, an `Event` is not).
+Each service has a thread (`supervision`), which reports to the main thread through a queue; so does `Platform.stop`, which any thread may
+call.
 """
 
 from __future__ import annotations
@@ -39,13 +39,12 @@ class Timing:
 
 
 class PlatformError(Exception):
-    """A service did not come up: the message says which, and why. `summary` is for those who have seen its log."""
+    """A service did not come up: the message says which, and why."""
 
     def __init__(self, service: SupervisedService, what: str) -> None:
         last = service.last_word
-        happened = f"{service.name} {what}; "
-        super().__init__(happened + (f"its log ends with: {last}" if last else "it has logged nothing"))
-        self.summary = happened + ("its log above says why" if last else "it has logged nothing")
+        why = f"its log ends with: {last}" if last else "it has logged nothing"
+        super().__init__(f"{service.name} {what}; {why}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,15 +19,18 @@ from tests.waiting import wait_for
 
 DEADLINE_S = 90
 
-# Begins when it is told to, says that it is ready and runs until SIGTERM; then it writes its name into the file of endings.
+# Begins when it is told to, says that it is ready and runs until SIGTERM; then it writes its name into the file of endings. A thread waits
+# for the signal: a handler would not be called for one that comes just before a read that blocks.
 STEADY = """
-import signal, sys
+import os, signal, sys, threading
 name, endings = sys.argv[1:]
-def stop(number, frame):
+def stop():
+    signal.sigwait({signal.SIGTERM})
     with open(endings, "a") as file:
         file.write(name + "\\n")
-    sys.exit(0)
-signal.signal(signal.SIGTERM, stop)
+    os._exit(0)
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+threading.Thread(target=stop, daemon=True).start()
 sys.stdin.readline()
 print(name, "listening", flush=True)
 sys.stdin.read()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 import time
 from argparse import Namespace
@@ -14,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from barnabas.cli import stop_signals
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.listening_places import obstacles
 from barnabas.cli.service_address import data_directory
@@ -117,8 +117,6 @@ def run(flags: dict[str, str], file: Path | None, wish: Wish) -> int:
             _kept(run_file, states)
 
     platform = Platform(commands, Hearers(_show, _show_ready, changed, write_log))
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda _number, _frame: platform.stop())
 
     def on_ready() -> None:
         where = f", data in {', '.join(folders)}" if folders else ""
@@ -128,12 +126,13 @@ def run(flags: dict[str, str], file: Path | None, wish: Wish) -> int:
         _show(f"barnabas is up after {time.time() - began:.1f} s{where}; Ctrl-C stops it")
 
     try:
-        platform.run(on_ready)
+        with stop_signals.heeded(platform.stop):
+            platform.run(on_ready)
     except PlatformError as error:
         if configured().form == "json":
             log.critical("%s", error)
         else:
-            print(f"barnabas: {error.summary}", file=sys.stderr)
+            print(f"barnabas: {error}", file=sys.stderr)
         return 1
     _show("barnabas has stopped")
     return 0
