@@ -33,6 +33,7 @@ class NumbersSettings:
     rejected: str = setting("rejected", "Input that is no number.", "")
     password: str = setting("password", "A secret.", "", secret=True)
     behaviour: str = setting("behaviour", "What else it does.", "")
+    begun: str = setting("begun", "This file is made when it does that.", "")
 
 
 class Numbers(Source[NumbersSettings]):
@@ -80,6 +81,8 @@ class Numbers(Source[NumbersSettings]):
         behaviour = self.settings.behaviour
         if behaviour == "hangs on":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if self.settings.begun:
+            Path(self.settings.begun).touch()
         if behaviour.startswith("hangs"):
             time.sleep(3600)
         if behaviour == "crashes":

@@ -115,13 +115,19 @@ def test_an_end_is_told_though_its_status_is_there_a_moment_later(
     assert looks[:3] == [None] * 3
 
 
-@pytest.mark.parametrize(("behaviour", "exit_code"), [("hangs", 0), ("hangs on", -9)])
+@pytest.mark.parametrize(("behaviour", "timeout_s", "exit_code"), [("hangs", DEADLINE_S, 0), ("hangs on", 0.1, -9)])
 def test_a_task_that_hangs_is_ended_when_its_time_is_over(
-    tasks: RunningTasks, behaviour: str, exit_code: int, monkeypatch: pytest.MonkeyPatch
+    tasks: RunningTasks,
+    behaviour: str,
+    timeout_s: float,
+    exit_code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(host, "TERMINATION_TIMEOUT_S", 0.5)
-    hanging = tasks.start("hanging", numbers(behaviour=behaviour), NOWHERE)
-    wait_for(lambda: hanging.messages, "the task to begin")
+    monkeypatch.setattr(host, "TERMINATION_TIMEOUT_S", timeout_s)
+    begun = tmp_path / "begun"
+    hanging = tasks.start("hanging", numbers(behaviour=behaviour, begun=str(begun)), NOWHERE)
+    wait_for(begun.exists, "the task to hang")
     assert tasks.stop(hanging, grace_s=0.1) == ProcessEnd(exit_code, None)
     assert bool(hanging.said(Stopped)) == (exit_code == 0)
     assert not is_alive(hanging.pid)
