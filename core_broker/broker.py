@@ -33,6 +33,7 @@ from core_broker.log.partition_log import PartitionLog
 from core_broker.metadata.config_view import broker_config, topic_config
 from core_broker.metadata.image import ClusterImage
 from core_broker.metadata.producer_ids import ProducerIds
+from core_broker.metadata.replay import MetadataError
 from core_broker.metadata.store import DIRECTORY_NAME, MetadataStore
 from core_broker.metadata.topics import Node
 from core_broker.metrics.address import MetricsAddress
@@ -142,6 +143,8 @@ class Broker:
                     else "make room on the disk or repair it, then start again"
                 )
                 raise LogDirectoryError(f"the logs in {directory} cannot be opened: {problem}; {advice}") from problem
+            except MetadataError as damage:
+                raise LogDirectoryError(f"the topics of {directory} cannot be known: {damage}") from damage
             if metrics_socket is not None:
                 await self._serve_metrics(metrics_socket)
             for listener, sock in zip(self.listeners, sockets, strict=True):
@@ -198,6 +201,8 @@ class Broker:
             clock_ms=self.clock_ms,
             snapshot_after_bytes=self.settings.integer("metadata.log.max.record.bytes.between.snapshots"),
         )
+        if self.metadata.is_new:
+            self._directory.refuse_data(DIRECTORY_NAME)
         self.metadata.begin(self.listeners, self.rack, unclean=not self._directory.was_clean)
         self.producer_ids = ProducerIds(self.metadata, self.apply)
         self.cleaner = Cleaner(

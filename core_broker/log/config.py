@@ -29,3 +29,6 @@ class LogConfig:
     min_compaction_lag_ms: int = 0
     max_compaction_lag_ms: int = NEVER_MS
     min_cleanable_dirty_ratio: float = 0.5
+    synced_each: bool = (
+        False  # no topic's: each batch is on disk before the next is written, so that a crash tears the last alone
+    )

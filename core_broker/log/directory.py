@@ -21,7 +21,7 @@ from core_broker.log.meta_properties import FILE_NAME as META_PROPERTIES
 from core_broker.log.meta_properties import MetaProperties, decode_uuid, encode_uuid
 from core_broker.log.open_files import OpenFiles
 from core_broker.log.partition_log import PRODUCER_ID_EXPIRATION_MS, PartitionLog
-from core_broker.log.segment import CLOSED
+from core_broker.log.segment import CLOSED, LOG
 
 _LOCK: Final = ".lock"
 _CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
@@ -34,6 +34,7 @@ _STRAY: Final = "-stray"
 _NAME_BYTES_MAX: Final = 255
 _PARTITION: Final = re.compile(r"(?P<topic>.+)-(?P<partition>\d+)")
 _UUID_BYTES: Final = 16
+_NAMED_MAX: Final = 3  # folders that an error names
 _CLEAN_SHUTDOWN_VERSION: Final = 0
 
 _logger = logging.getLogger(__name__)
@@ -157,6 +158,14 @@ class LogDirectory:
                 partition = TopicPartition(match["topic"], int(match["partition"]))
                 found.append(PartitionFolder(partition, self.path / name, self._read_topic_id(self.path / name)))
         return found
+
+    def refuse_data(self, missing: str) -> None:
+        """LogDirectoryError if there are records here: they would belong to no topic, for want of the folder that is missing."""
+        if found := [name for name in _with_records(self.path, self._disk) if name != missing]:
+            raise LogDirectoryError(
+                f"{self.path} holds the records of {_named(found)}, but nothing is in {missing}, which says what they are. Nothing was "
+                f"changed. Restore that folder from a copy; or, to begin anew without them, move them away"
+            )
 
     def has_folder(self, partition: TopicPartition) -> bool:
         return self._disk.exists(self.path / str(partition))
@@ -352,6 +361,11 @@ def _read_or_create_meta(
     try:
         meta = MetaProperties.parse(disk.read_file(file))
     except FileNotFoundError:
+        if found := _with_records(path, disk):
+            raise LogDirectoryError(
+                f"{file} is missing, but {path} holds the records of {_named(found)}, so that it belongs to some cluster. Restore the "
+                "file from a copy; where there is none, kafka-storage format --cluster-id ID writes another"
+            ) from None
         new_cluster_id = cluster_id or encode_uuid(random_bytes(_UUID_BYTES))
         meta = MetaProperties(new_cluster_id, node_id, encode_uuid(random_bytes(_UUID_BYTES)))
         disk.replace_file(file, meta.format())
@@ -365,3 +379,17 @@ def _read_or_create_meta(
             "or choose another directory"
         )
     return meta
+
+
+def _with_records(path: Path, disk: Disk) -> list[str]:
+    """The folders of partitions in which something was written."""
+    return [
+        name
+        for name in disk.directory_names(path)
+        if _PARTITION.fullmatch(name) and any(file.endswith(LOG) for file in disk.file_names(path / name))
+    ]
+
+
+def _named(folders: Sequence[str]) -> str:
+    more = len(folders) - _NAMED_MAX
+    return ", ".join(folders[:_NAMED_MAX]) + (f" and {more} more" if more > 0 else "")

@@ -48,8 +48,10 @@ class MetaProperties:
             if line.strip() and not line.lstrip().startswith("#"):
                 name, _, value = line.partition("=")
                 values[name.strip()] = value.strip()
-        if values.get("version") != _VERSION:
-            raise ValueError(f"version is {values.get('version')!r}, and only {_VERSION} is known")
+        if "version" not in values:
+            raise ValueError("it does not say its version, so it was cut off or is another file")
+        if values["version"] != _VERSION:
+            raise ValueError(f"its version is {values['version']!r}, and only {_VERSION} is known")
         missing = [name for name in ("cluster.id", "node.id", "directory.id") if not values.get(name)]
         if missing:
             raise ValueError(f"{' and '.join(missing)} missing")

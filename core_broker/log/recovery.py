@@ -26,10 +26,15 @@ from core_broker.log.segment import (
     peek_batch,
 )
 from core_broker.log.segment_walk import NOWHERE, SegmentWalk
+from core_broker.log.sound_batch import find_sound_batch
 from core_broker.log.time_index import NO_TIMESTAMP, TimeEntry
 from core_broker.log.transaction_index import TransactionIndex
 
 _logger = logging.getLogger(__name__)
+
+
+class DamagedLogError(Exception):
+    """A log that no crash has left as it is; the message says where, and how what is behind that could be given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,8 +249,10 @@ class Recovery:
     # -- files --------------------------------------------------------------------------------------------------------
 
     def _cut(self, slot: int, end: int) -> None:
-        """End the log at a position in a segment."""
+        """End the log at a position in a segment. DamagedLogError if that is not for a crash to explain."""
         segment = self._segments[slot]
+        if self._plan.config.synced_each:
+            self._refuse_damage(slot, end)
         _logger.warning(
             "%s is good up to byte %d of %d: the log is cut off there, and %d later segments are removed",
             segment.path(LOG),
@@ -259,6 +266,18 @@ class Recovery:
             segment.size = end
         if segment.offset_index is not None:
             self._settle_indexes(segment, seal=False)
+
+    def _refuse_damage(self, slot: int, end: int) -> None:
+        segment = self._segments[slot]
+        rest = self._disk.pread(segment.descriptor, segment.size - end, end)
+        if find_sound_batch(rest) is None and not any(later.size for later in self._segments[slot + 1 :]):
+            return
+        path = segment.path(LOG)
+        raise DamagedLogError(
+            f"{path} is damaged at byte {end} of {segment.size}, and there are sound records behind it, so that this is no write "
+            f"which a crash has cut off. Nothing was changed. Restore the folder from a copy; or, to give up all that came later, "
+            f"remove newer segments and cut it off: truncate --size={end} {path}"
+        )
 
     def _remove_segments_from(self, slot: int) -> None:
         for segment in self._segments[slot:]:

@@ -32,6 +32,7 @@ from core_broker.log.disk import Disk
 from core_broker.log.folder import PARTITION_METADATA
 from core_broker.log.meta_properties import encode_uuid
 from core_broker.log.partition_log import PartitionLog
+from core_broker.log.recovery import DamagedLogError
 from core_broker.log.staged import Staged
 from core_broker.metadata import bootstrap
 from core_broker.metadata.config_view import ALL_BROKERS
@@ -71,6 +72,7 @@ _LOG_CONFIG: Final = LogConfig(
     retention_ms=UNLIMITED,
     retention_bytes=UNLIMITED,
     file_delete_delay_ms=0,
+    synced_each=True,
 )
 
 # A new cluster of Apache Kafka sets this for all its brokers, so that clients see it on every topic as set by somebody.
@@ -129,19 +131,34 @@ class MetadataStore:
         snapshot_after_bytes: int = SNAPSHOT_AFTER_BYTES,
         randomness: Callable[[int], bytes] = os.urandom,
     ) -> MetadataStore:
-        """Reads the newest whole snapshot and the log behind it."""
+        """Reads the newest whole snapshot and the log behind it. MetadataError if anything between is missing or damaged."""
         directory = log_directory / DIRECTORY_NAME
         disk.make_directory(directory)
         if not disk.exists(directory / PARTITION_METADATA):
             identity = f"version: 0\ntopic_id: {encode_uuid(METADATA_TOPIC_ID)}"
             disk.replace_file(directory / PARTITION_METADATA, identity.encode())
         start, image = _load_snapshot(directory, disk)
-        log = PartitionLog.open(directory, _LOG_CONFIG, disk, clock_ms, recovery_point=start, log_start_offset=start)
+        try:
+            log = PartitionLog.open(
+                directory, _LOG_CONFIG, disk, clock_ms, recovery_point=start, log_start_offset=start
+            )
+        except DamagedLogError as damage:
+            raise MetadataError(str(damage)) from None
+        if log.log_start_offset > start:
+            raise MetadataError(
+                f"{directory} has no snapshot that can be read, and its log begins at offset {log.log_start_offset}: what was changed "
+                "before is not known. Restore the folder from a copy"
+            )
         store = cls(log, image, node, snapshot_after_bytes=snapshot_after_bytes, randomness=randomness)
         store._load_log()
         if not store.image.features:
             store._formatted = bootstrap.read(log_directory, disk)
         return store
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the cluster has never begun."""
+        return self._log.log_end_offset == 0
 
     # Starting and stopping.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -226,18 +227,46 @@ def test_a_folder_that_belongs_to_no_topic_is_set_aside(own: BarnabasBroker) -> 
         assert values(client.read_all("topic")) == [b"a"]
 
 
-def test_a_second_broker_on_the_same_directory_is_refused(own: BarnabasBroker) -> None:
-    second = subprocess.run(
-        [*own.command(), "--set", "listeners=PLAINTEXT://127.0.0.1:0"],
+def refusal(broker: BarnabasBroker) -> str:
+    """What another one on the same directory says, which does not start."""
+    other = subprocess.run(
+        [*broker.command(), "--set", "listeners=PLAINTEXT://127.0.0.1:0"],
         capture_output=True,
         text=True,
         timeout=REFUSAL_DEADLINE_S,
         check=False,
     )
-    assert second.returncode == 1
-    assert str(own.log_dir) in second.stderr
-    assert "in use by another process" in second.stderr
-    assert "Traceback" not in second.stderr
+    assert other.returncode == 1
+    assert str(broker.log_dir) in other.stderr
+    assert "Traceback" not in other.stderr
+    return other.stderr
+
+
+def test_a_broker_does_not_start_without_what_says_what_it_holds(own: BarnabasBroker, tmp_path: Path) -> None:
+    with AdminClient(own.address) as client:
+        for name in ("one", "two"):
+            client.create(name)
+            client.append(name, b"a")
+    own.stop()
+    whole, metadata = tmp_path / "whole", own.log_dir / "__cluster_metadata-0"
+    shutil.copytree(own.log_dir, whole)
+    shutil.rmtree(metadata)
+    assert "holds the records of one-0, two-0, but nothing is in __cluster_metadata-0" in refusal(own)
+    shutil.copytree(whole / metadata.name, metadata, dirs_exist_ok=True)
+    (log,) = metadata.glob("*.log")
+    with log.open("r+b") as file:
+        file.seek(100)
+        file.write(b"\xff\xff\xff\xff")
+    assert f"{log} is damaged at byte " in refusal(own)
+    shutil.copytree(whole, own.log_dir, dirs_exist_ok=True)
+    own.start()
+    with AdminClient(own.address) as client:
+        assert sorted(client.topics()) == ["one", "two"]
+        assert values(client.read_all("two")) == [b"a"]
+
+
+def test_a_second_broker_on_the_same_directory_is_refused(own: BarnabasBroker) -> None:
+    assert "in use by another process" in refusal(own)
     with AdminClient(own.address) as client:
         client.create("topic")
         assert client.append("topic", b"a") == 0

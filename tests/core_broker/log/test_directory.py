@@ -55,11 +55,33 @@ def test_the_directory_of_another_node_or_cluster_is_refused(tmp_path: Path) -> 
     assert opened(tmp_path, cluster_id="ours").cluster_id == "ours"
 
 
-@pytest.mark.parametrize("text", ["version=0\n", "version=1\nnode.id=1\n", ""])
-def test_a_file_that_says_too_little_is_refused(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("version=0\n", "its version is '0', and only 1 is known"),
+        ("version=1\nnode.id=1\n", "cluster.id and directory.id missing"),
+        ("", "it does not say its version, so it was cut off"),
+    ],
+)
+def test_a_file_that_says_too_little_is_refused(tmp_path: Path, text: str, reason: str) -> None:
     (tmp_path / "meta.properties").write_text(text)
-    with pytest.raises(LogDirectoryError, match=r"meta\.properties"):
+    with pytest.raises(LogDirectoryError, match=rf"meta\.properties cannot be used: {reason}"):
         opened(tmp_path)
+
+
+def test_a_directory_with_records_does_not_get_another_identity(tmp_path: Path) -> None:
+    directory = opened(tmp_path)
+    log = open_partition(directory)
+    append(log, batch())
+    directory.close_clean({PARTITION: log}, {})
+    meta = (tmp_path / "meta.properties").read_bytes()
+    (tmp_path / "meta.properties").unlink()
+    with pytest.raises(
+        LogDirectoryError, match=rf"meta\.properties is missing, but .* holds the records of {PARTITION}"
+    ):
+        opened(tmp_path)
+    (tmp_path / "meta.properties").write_bytes(meta)
+    assert opened(tmp_path).was_clean
 
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:

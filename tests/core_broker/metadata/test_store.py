@@ -58,6 +58,11 @@ def begun(path: Path, disk: Disk | None = None, *, unclean: bool = False) -> Met
     return store
 
 
+def log_file(path: Path) -> Path:
+    (found,) = (path / DIRECTORY_NAME).glob("*.log")
+    return found
+
+
 def topic(name: str, partitions: int = 1) -> list[Message]:
     topic_id = name.encode().ljust(16, b"\0")
     return [
@@ -255,12 +260,60 @@ def test_a_torn_tail_is_cut_off(tmp_path: Path) -> None:
     store.append(topic("t"))
     kept = store.image
     store.append(topic("u"))
-    (log,) = (tmp_path / DIRECTORY_NAME).glob("*.log")
-    log.write_bytes(log.read_bytes()[:-3])
+    log_file(tmp_path).write_bytes(log_file(tmp_path).read_bytes()[:-3])
     found = opened(tmp_path)
     assert found.image == kept
     found.begin([LISTENER], None, unclean=True)
     assert opened(tmp_path).image == found.image
+
+
+def test_a_tail_of_zeros_is_cut_off(tmp_path: Path) -> None:
+    """A file may have been made longer, when the power fails, and its bytes not be there yet."""
+    store = begun(tmp_path)
+    store.append(topic("t"))
+    kept = store.image
+    size = log_file(tmp_path).stat().st_size
+    store.append(topic("u"))
+    whole = log_file(tmp_path).read_bytes()
+    log_file(tmp_path).write_bytes(whole[:size] + bytes(len(whole) - size))
+    assert opened(tmp_path).image == kept
+
+
+@pytest.mark.parametrize("damage", [b"\xff\xff\xff\xff", bytes(61)], ids=["a few bytes", "a whole header"])
+def test_damage_in_the_middle_is_refused_and_nothing_is_cut_off(tmp_path: Path, damage: bytes) -> None:
+    store = begun(tmp_path)
+    place = log_file(tmp_path).stat().st_size
+    for name in "tuv":
+        store.append(topic(name))
+    whole = log_file(tmp_path).read_bytes()
+    damaged = whole[:place] + damage + whole[place + len(damage) :]
+    log_file(tmp_path).write_bytes(damaged)
+    with pytest.raises(MetadataError, match=rf"damaged at byte {place} of {len(whole)}, and there are sound records"):
+        opened(tmp_path)
+    assert log_file(tmp_path).read_bytes() == damaged
+    log_file(tmp_path).write_bytes(whole)
+    assert opened(tmp_path).image == store.image
+
+
+def test_a_damaged_segment_before_others_is_refused(tmp_path: Path) -> None:
+    store = begun(tmp_path)
+    first = log_file(tmp_path)
+    store._log.roll()
+    store.append(topic("t"))
+    first.write_bytes(first.read_bytes()[:-3])
+    with pytest.raises(MetadataError, match="sound records behind it"):
+        opened(tmp_path)
+
+
+def test_a_log_without_the_snapshot_before_it_is_refused(tmp_path: Path) -> None:
+    store = begun(tmp_path)
+    store.append(topic("t"))
+    store.snapshot()
+    store.append([config("5")])
+    (snapshot,) = (tmp_path / DIRECTORY_NAME).glob("*.checkpoint")
+    snapshot.write_bytes(b"not a snapshot")
+    with pytest.raises(MetadataError, match="no snapshot that can be read, and its log begins at offset"):
+        opened(tmp_path)
 
 
 def test_ids_are_random_uuids_of_version_4(tmp_path: Path) -> None:
