@@ -35,7 +35,8 @@ class Service:
     `folder_settings` name its data folder, the strongest first: when none is given, the first becomes the service's folder in the data
     directory. `chosen` are values that we prefer to the defaults of the catalogue, each with the reason, and `chosen_in_platform` those
     for a service among the others of `barnabas up`. `image_prefix` begins the environment variables of the container image that it can replace. `packages` are what its extra installs. `broker_setting`,
-    `registry_setting` and `connect_setting` are told where the platform's own broker, registry and worker of connectors listen.
+    `registry_setting` and `connect_setting` are told where the platform's own broker, registry and worker of connectors listen;
+    `other_broker_setting` is another name for the first, which wins.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Service:
     image_prefix: str = KAFKA_PREFIX
     packages: tuple[str, ...] = ()
     broker_setting: str | None = None
+    other_broker_setting: str | None = None
     registry_setting: str | None = None
     connect_setting: str | None = None
 
@@ -93,6 +95,11 @@ class Service:
     def missing_packages(self) -> list[str]:
         """What the service needs and is not installed."""
         return [name for name in self.packages if not _is_installed(name)]
+
+    def knows_broker(self, settings: Settings) -> bool:
+        """Whether somebody has named the brokers that it uses."""
+        names = (self.broker_setting, self.other_broker_setting)
+        return any(name is not None and settings.is_given(name) for name in names)
 
     def _lies_in_data_directory(self, settings: Settings) -> bool:
         """A folder that is named for the service wins, unless data.dir is set closer to the user (a flag over a file)."""
@@ -172,6 +179,7 @@ REGISTRY = Service(
     image_prefix="SCHEMA_REGISTRY_",
     packages=("google.protobuf", "granian", "httpx", "jsonschema_rs", "orjson", "starlette"),
     broker_setting="bootstrap.servers",
+    other_broker_setting="kafkastore.bootstrap.servers",
 )
 
 REST = Service(
