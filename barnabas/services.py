@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,7 +12,8 @@ from typing import TypeAlias, cast
 
 from barnabas.kernel.environment import CLIENT_VARIABLES, KAFKA_PREFIX
 from barnabas.kernel.service_settings import REQUEST_SETTINGS, SERVICE_SETTINGS
-from barnabas.kernel.settings import Catalogue, Origin, Setting, Settings, Source, resolve
+from barnabas.kernel.setting_errors import refuse
+from barnabas.kernel.settings import Catalogue, Origin, Setting, SettingError, Settings, Source, resolve
 
 # Called once with the host and port of each listener, when the service answers.
 Announce: TypeAlias = Callable[[list[tuple[str, int]]], None]
@@ -105,6 +106,21 @@ class Service:
         """A folder that is named for the service wins, unless data.dir is set closer to the user (a flag over a file)."""
         given = [settings.source(name).origin.value for name in self.folder_settings if settings.is_given(name)]
         return not given or settings.source("data.dir").origin.value > max(given)
+
+
+def resolve_all(
+    services: Iterable[Service], flags: Mapping[str, str], environ: Mapping[str, str], file: Path | None
+) -> dict[str, Resolved]:
+    """The settings of the services of a platform, by their names. All mistakes are told at once."""
+    found: dict[str, Resolved] = {}
+    errors: list[SettingError] = []
+    for service in services:
+        try:
+            found[service.name] = service.resolve(flags, environ, file, platform=True)
+        except SettingError as error:
+            errors += error.each
+    refuse(errors)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from barnabas.kernel.standard_output import OutputError
 from barnabas.platform import Hearers, Platform, PlatformError, write_log
 from barnabas.running_platform import RunFile, RunningPlatform, ServiceState, running_platforms
 from barnabas.service_commands import own, service_commands
-from barnabas.services import BROKER, REGISTRY, SERVICES, SQL, Resolved, Service
+from barnabas.services import BROKER, REGISTRY, SERVICES, SQL, Resolved, Service, resolve_all
 
 PORT_MAX: Final = 65_535
 PLATFORM: Final = "platform"
@@ -99,10 +99,10 @@ def run(flags: dict[str, str], file: Path | None, wish: Wish) -> int:
     began = time.time()
     services = _installed(wish.services(), wish.only)
     flags = {**wish.flags(services), **flags}
-    resolved = _resolved(services, flags, file)
+    resolved = resolve_all(services, flags, os.environ, file)
     if named := joined_broker.named_by_variable(resolved, os.environ):
         flags = {**flags, **named}
-        resolved = _resolved(services, flags, file)
+        resolved = resolve_all(services, flags, os.environ, file)
     folders = sorted({str(one.data_directory) for one in resolved.values() if one.data_directory is not None})
     for folder in folders:
         _check_alone(Path(folder))
@@ -142,10 +142,6 @@ def run(flags: dict[str, str], file: Path | None, wish: Wish) -> int:
         return 1
     _show("barnabas has stopped")
     return 0
-
-
-def _resolved(services: Sequence[Service], flags: Mapping[str, str], file: Path | None) -> dict[str, Resolved]:
-    return {service.name: service.resolve(flags, os.environ, file, platform=True) for service in services}
 
 
 def _check_alone(folder: Path) -> None:
