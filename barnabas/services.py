@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,7 +12,8 @@ from typing import TypeAlias, cast
 
 from barnabas.kernel.environment import CLIENT_VARIABLES, KAFKA_PREFIX
 from barnabas.kernel.service_settings import REQUEST_SETTINGS, SERVICE_SETTINGS
-from barnabas.kernel.settings import Catalogue, Origin, Setting, Settings, Source, resolve
+from barnabas.kernel.setting_errors import refuse
+from barnabas.kernel.settings import Catalogue, Origin, Setting, SettingError, Settings, Source, resolve
 
 # Called once with the host and port of each listener, when the service answers.
 Announce: TypeAlias = Callable[[list[tuple[str, int]]], None]
@@ -35,7 +36,8 @@ class Service:
     `folder_settings` name its data folder, the strongest first: when none is given, the first becomes the service's folder in the data
     directory. `chosen` are values that we prefer to the defaults of the catalogue, each with the reason, and `chosen_in_platform` those
     for a service among the others of `barnabas up`. `image_prefix` begins the environment variables of the container image that it can replace. `packages` are what its extra installs. `broker_setting`,
-    `registry_setting` and `connect_setting` are told where the platform's own broker, registry and worker of connectors listen.
+    `registry_setting` and `connect_setting` are told where the platform's own broker, registry and worker of connectors listen;
+    `other_broker_setting` is another name for the first, which wins.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Service:
     image_prefix: str = KAFKA_PREFIX
     packages: tuple[str, ...] = ()
     broker_setting: str | None = None
+    other_broker_setting: str | None = None
     registry_setting: str | None = None
     connect_setting: str | None = None
 
@@ -94,10 +97,30 @@ class Service:
         """What the service needs and is not installed."""
         return [name for name in self.packages if not _is_installed(name)]
 
+    def knows_broker(self, settings: Settings) -> bool:
+        """Whether somebody has named the brokers that it uses."""
+        names = (self.broker_setting, self.other_broker_setting)
+        return any(name is not None and settings.is_given(name) for name in names)
+
     def _lies_in_data_directory(self, settings: Settings) -> bool:
         """A folder that is named for the service wins, unless data.dir is set closer to the user (a flag over a file)."""
         given = [settings.source(name).origin.value for name in self.folder_settings if settings.is_given(name)]
         return not given or settings.source("data.dir").origin.value > max(given)
+
+
+def resolve_all(
+    services: Iterable[Service], flags: Mapping[str, str], environ: Mapping[str, str], file: Path | None
+) -> dict[str, Resolved]:
+    """The settings of the services of a platform, by their names. All mistakes are told at once."""
+    found: dict[str, Resolved] = {}
+    errors: list[SettingError] = []
+    for service in services:
+        try:
+            found[service.name] = service.resolve(flags, environ, file, platform=True)
+        except SettingError as error:
+            errors += error.each
+    refuse(errors)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +195,7 @@ REGISTRY = Service(
     image_prefix="SCHEMA_REGISTRY_",
     packages=("google.protobuf", "granian", "httpx", "jsonschema_rs", "orjson", "starlette"),
     broker_setting="bootstrap.servers",
+    other_broker_setting="kafkastore.bootstrap.servers",
 )
 
 REST = Service(

@@ -51,7 +51,12 @@ SINK_NAMES: Final = frozenset(
 )
 """For those that write results. Acknowledgements, idempotence and the partitioner are not to be chosen: results would be lost, or joins
 would not find them. How long is tried is the batch's to say."""
-QUERY_NAMES: Final = frozenset({"auto.offset.reset", "processing.guarantee"})
+QUERY_CHOICES: Final = {
+    "auto.offset.reset": ("earliest", "latest"),
+    "processing.guarantee": ("at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2"),
+}
+"""What queries do, and the values that there are, in any case."""
+QUERY_NAMES: Final = frozenset(QUERY_CHOICES)
 SERVER_NAMES: Final = frozenset({"heartbeat.interval.ms", "replication.factor", "session.timeout.ms"})
 """For the election of the server that runs the queries, and for topics that are made."""
 

@@ -38,7 +38,6 @@ from streams_sql.engine.query_settings import (
     QuerySettings,
 )
 from streams_sql.formats.serde import RegistryAccess
-from streams_sql.properties import property_problem
 from streams_sql.settings import CONNECT_URL, PLAIN_REGISTRY_URL, PROCESSING_LOG_PREFIX, REGISTRY_URL, SERVICE_ID
 from streams_sql.spark.masters import is_local
 from streams_sql.views.pages import ROWS_SETTING, TIME_SETTING, Budget
@@ -165,11 +164,8 @@ class EngineSettings:
             name: settings.text(given)
             for name in QUERY_NAMES
             for given in (name, STREAMS_PREFIX + name)
-            if given in settings
+            if settings.is_given(given)
         }
-        for name, text in streams.items():
-            if (problem := property_problem(name, text)) is not None:
-                raise SettingError(STREAMS_PREFIX + name, text, problem)
         own = {
             FAILS_ON_BAD_RECORD: str(settings.boolean(FAILS_ON_BAD_RECORD)).lower(),
             REAL_TIME: str(settings.boolean(REAL_TIME)).lower(),

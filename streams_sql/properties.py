@@ -8,11 +8,10 @@ from barnabas.kernel.kafka_clients.client_names import TAKEN
 from barnabas.kernel.settings import SettingError
 from streams_sql.analysis.catalogue_view import nearest_hint
 from streams_sql.analysis.defaults import AGGREGATE_LIMITS, KEEP_CASE, KEY_FORMAT, VALUE_FORMAT, WRAP_SINGLE_VALUES
+from streams_sql.client_names import QUERY_CHOICES
 from streams_sql.engine.query_settings import (
     BATCH_RECORDS,
     FAILS_ON_BAD_RECORD,
-    GUARANTEE,
-    OFFSET_RESET,
     REAL_TIME,
     SPARK_PREFIX,
     STATE_ROWS,
@@ -21,10 +20,6 @@ from streams_sql.engine.query_settings import (
 )
 from streams_sql.settings import SQL_CATALOGUE
 
-_CHOICES: Final = {
-    OFFSET_RESET: ("earliest", "latest"),
-    GUARANTEE: ("at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2"),
-}
 _OF_STATEMENTS: Final = frozenset(
     {
         FAILS_ON_BAD_RECORD,
@@ -87,7 +82,7 @@ _OF_SERVERS_PREFIXES: Final = ("sasl.", "security.", "ssl.")
 def property_problem(name: str, value: str) -> str | None:
     """What is wrong with a property and its value, which may be empty where nobody knows it yet; None if nothing is."""
     plain = plain_name(name)
-    choices = _CHOICES.get(plain)
+    choices = QUERY_CHOICES.get(plain)
     if choices is not None:
         is_good = not value or value.lower() in choices
         return None if is_good else f"{name}={value} is not one of {', '.join(choices)}."
@@ -97,7 +92,7 @@ def property_problem(name: str, value: str) -> str | None:
         return None
     declared = SQL_CATALOGUE.find(plain)
     if declared is None:
-        hint = nearest_hint(plain, [*SQL_CATALOGUE, *_CHOICES, *_WITHOUT_EFFECT])
+        hint = nearest_hint(plain, [*SQL_CATALOGUE, *QUERY_CHOICES, *_WITHOUT_EFFECT])
         return f"Not recognizable as ksql, streams, consumer, or producer property: '{name}'.{hint}"
     if not declared.inert and plain not in _OF_STATEMENTS:
         return _servers_own(name)

@@ -8,7 +8,7 @@ from barnabas.kernel.http.http_catalogue import HTTP_SETTINGS, inert
 from barnabas.kernel.kafka_clients.client_names import TAKEN
 from barnabas.kernel.kafka_clients.topic_shape import BROKER_DEFAULT
 from barnabas.kernel.settings import Catalogue, Kind, Setting
-from streams_sql.client_names import PLAIN_NAMES, STREAMS_NAMES
+from streams_sql.client_names import PLAIN_NAMES, QUERY_CHOICES, QUERY_NAMES, STREAMS_NAMES
 
 REGISTRY_URL: Final = "ksql.schema.registry.url"
 PLAIN_REGISTRY_URL: Final = "schema.registry.url"
@@ -16,6 +16,12 @@ SERVICE_ID: Final = "ksql.service.id"
 CONNECT_URL: Final = "ksql.connect.url"
 PROCESSING_LOG_PREFIX: Final = "ksql.logging.processing."
 FORMATS: Final = ("none", "delimited", "json", "json_sr", "avro", "kafka", "protobuf", "protobuf_nosr")
+
+_QUERY_DOCS: Final = {
+    "auto.offset.reset": "Where a query begins that says nothing of it; latest without this.",
+    "processing.guarantee": "Whether results may be written twice after a failure (at_least_once, without this) or not (exactly_once_v2).",
+}
+"""Of names that there are with and without `ksql.streams.`; with it wins."""
 
 _SERVICES = (
     Setting("bootstrap.servers", Kind.LIST, "127.0.0.1:9092", "Addresses of some brokers of the Kafka cluster."),
@@ -78,22 +84,26 @@ _SERVICES = (
         "",
         "A file of statements that this server runs, and no others: clients may only read then.",
     ),
+    *(
+        Setting(f"{prefix}{name}", Kind.STRING, None, doc, choices=QUERY_CHOICES[name], any_case=True)
+        for prefix in ("ksql.streams.", "")
+        for name, doc in _QUERY_DOCS.items()
+    ),
     Setting(
         "ksql.streams.*",
         Kind.STRING,
         None,
-        "What queries do and how they reach Kafka, in the names of Kafka Streams: auto.offset.reset, processing.guarantee (at_least_once "
-        "or exactly_once_v2), replication.factor, session.timeout.ms (after which another server takes over), security.protocol and the "
-        "like, and settings of clients such as producer.compression.type and consumer.max.partition.fetch.bytes.",
+        "How queries reach Kafka, in the names of Kafka Streams: replication.factor, session.timeout.ms (after which another server takes "
+        "over), security.protocol and the like, and settings of clients such as producer.compression.type and consumer.max.partition.fetch.bytes.",
         secret=True,
-        members=STREAMS_NAMES,
+        members=STREAMS_NAMES - QUERY_NAMES,
     ),
     Setting(
         "*",
         Kind.STRING,
         None,
-        "The same without ksql.streams. before it: auto.offset.reset, processing.guarantee, and settings of clients.",
-        members=PLAIN_NAMES,
+        "Settings of clients without ksql.streams. before them.",
+        members=PLAIN_NAMES - QUERY_NAMES,
     ),
     *(
         Setting(

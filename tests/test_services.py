@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from barnabas.kernel.settings import SettingError
-from barnabas.services import BROKER, CONNECT, REGISTRY, SERVICES, Service
+from barnabas.services import BROKER, CONNECT, REGISTRY, SERVICES, Service, resolve_all
 from tests.tidy.rules import ROOMS
 
 
@@ -64,6 +64,23 @@ def test_in_a_platform_the_variables_of_clients_do_not_count() -> None:
 def test_a_name_that_no_service_knows_is_an_error() -> None:
     with pytest.raises(SettingError, match="no such setting"):
         REGISTRY.resolve({"kafkastore.topics": "x"}, {}, None)
+
+
+def test_mistakes_in_the_settings_of_several_services_are_told_at_once_and_each_once() -> None:
+    flags = {
+        "num.partitons": "3",
+        "registry.schema.compatibility.level": "fulll",
+        "sql.ksql.streams.auto.offset.reset": "earlyest",
+        "processing.guarantee": "twice",
+    }
+    with pytest.raises(SettingError) as caught:
+        resolve_all(SERVICES.values(), flags, {}, None)
+    assert [(error.name, error.value) for error in caught.value.each] == [
+        ("num.partitons", "'3'"),
+        ("schema.compatibility.level", "'fulll'"),
+        ("processing.guarantee", "'twice'"),
+        ("ksql.streams.auto.offset.reset", "'earlyest'"),
+    ]
 
 
 def test_a_package_whose_parent_is_missing_is_missing() -> None:

@@ -6,7 +6,7 @@ import argparse
 from typing import Any, Final
 
 from barnabas.cli import connectors_arguments, schemas_arguments, sql_arguments
-from barnabas.cli.command_parser import whole_number
+from barnabas.cli.command_parser import add_action, whole_number
 from barnabas.cli.output import FORMS, TABLE
 from barnabas.cli.service_address import address_of, default_text
 
@@ -152,9 +152,7 @@ def _actions(commands: Commands, name: str, about: str) -> Commands:
 
 
 def _action(actions: Commands, name: str, about: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = actions.add_parser(
-        name, help=about, description=f"{about[0].upper()}{about[1:]}."
-    )
+    parser = add_action(actions, name, about)
     _connection(parser)
     if name in ("list", "describe", "reset"):
         _form(parser)

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 # No word of a command line can contain it, so it marks the words behind `--` without doubt.
 _LITERAL: Final = "\0"
+_OTHER_WORDS: Final = {"describe": ("show",), "show": ("describe",)}
+"""Kafka describes topics and groups, and others show what they have: who knows one word need not look up the other."""
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -56,6 +58,17 @@ class CommandParser(argparse.ArgumentParser):
 
 def _without_mark(value: Any) -> Any:
     return value.removeprefix(_LITERAL) if isinstance(value, str) else value
+
+
+def add_action(actions: Any, name: str, about: str) -> argparse.ArgumentParser:
+    """The parser of one word behind a noun, such as `topics describe`; to the command it is `name` by whichever word it is called."""
+    others = _OTHER_WORDS.get(name, ())
+    note = f" Another word for it: {', '.join(others)}." if others else ""
+    parser: argparse.ArgumentParser = actions.add_parser(
+        name, aliases=others, help=about, description=f"{about[0].upper()}{about[1:]}.{note}"
+    )
+    parser.set_defaults(action=name)
+    return parser
 
 
 def whole_number(smallest: int) -> Any:

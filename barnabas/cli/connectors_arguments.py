@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any, Final
 
-from barnabas.cli.command_parser import whole_number
+from barnabas.cli.command_parser import add_action, whole_number
 from barnabas.cli.output import FORMS, TABLE
 from barnabas.cli.service_address import address_of, default_text
 
@@ -100,9 +100,7 @@ def _add_dead_letters(actions: Any) -> None:
 
 
 def _action(actions: Any, name: str, about: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = actions.add_parser(
-        name, help=about, description=f"{about[0].upper()}{about[1:]}."
-    )
+    parser = add_action(actions, name, about)
     parser.add_argument("--connect", metavar="URL", help=f"a Connect worker; {default_text('connect')}")
     return parser
 

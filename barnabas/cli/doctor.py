@@ -10,7 +10,7 @@ from typing import Final
 from barnabas.cli import doctor_checks, output, terminal
 from barnabas.cli.doctor_checks import Finding, Verdict
 from barnabas.cli.output import Column
-from barnabas.services import SERVICES
+from barnabas.services import SERVICES, resolve_all
 
 EXIT_BROKEN: Final = 1
 
@@ -23,11 +23,8 @@ _STYLES: Final = {
 
 def run(flags: dict[str, str], file: Path | None, form: str) -> int:
     """0 unless something is bad. Settings are read as `barnabas up` reads them."""
-    resolved = {
-        name: service.resolve(flags, os.environ, file, platform=True)
-        for name, service in SERVICES.items()
-        if not service.missing_packages()
-    }
+    installed = [service for service in SERVICES.values() if not service.missing_packages()]
+    resolved = resolve_all(installed, flags, os.environ, file)
     findings = list(doctor_checks.all_findings(resolved))
     columns = (Column("check"), Column("verdict", _STYLES.get), Column("found"), Column("what_to_do"))
     if form == output.TABLE:

@@ -13,12 +13,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from barnabas.cli.listening_places import places_of
-from barnabas.kernel.data_directory import DataDirectory, DataDirectoryError
+from barnabas.kernel.data_directory import DataDirectory, DataDirectoryError, file_in_the_way
 from barnabas.running_platform import RunningPlatform, running_platforms
-from barnabas.services import SERVICES, Resolved
+from barnabas.services import BROKER, SERVICES, Resolved
 
 GB: Final = 1_000_000_000
 DISK_FREE_LEAST_BYTES: Final = 1 * GB
@@ -62,8 +63,10 @@ def all_findings(resolved: Mapping[str, Resolved]) -> Iterator[Finding]:
         return
     folder = _folder(resolved)
     running = RunningPlatform.find(folder)
-    yield from ports(resolved, {**dict(running_platforms()), **({folder: running} if running else {})})
+    yield from ports(resolved, folder, {**dict(running_platforms()), **({folder: running} if running else {})})
     yield from data_directory(folder)
+    if BROKER.name in resolved and (found := log_directory_mark(resolved[BROKER.name])) is not None:
+        yield found
     yield clock(folder, time.time())
     yield open_files(*resource.getrlimit(resource.RLIMIT_NOFILE))
     if "sql" in resolved:
@@ -86,14 +89,19 @@ def packages() -> Iterator[Finding]:
             yield Finding(f"packages of {name}", verdict, found, f"pip install 'barnabas[{name}]'")
 
 
-def ports(resolved: Mapping[str, Resolved], running: Mapping[Path, RunningPlatform]) -> Iterator[Finding]:
-    """`running` are the platforms of this user, by their data directories."""
+def ports(resolved: Mapping[str, Resolved], own: Path, running: Mapping[Path, RunningPlatform]) -> Iterator[Finding]:
+    """`running` are the platforms of this user, by their data directories; `own` is the folder that is asked about."""
     for place in places_of(resolved):
         check = f"port of {place.service}"
         if place.port == 0:
             yield Finding(check, Verdict.GOOD, f"{place.listener}: any free port")
         elif holder := place.holder(running):
-            yield Finding(check, Verdict.GOOD, f"{place.address} is that of the platform that runs on {holder}")
+            found = f"{place.address} is that of the platform that runs on {holder}"
+            if holder.resolve() == own.resolve():
+                yield Finding(check, Verdict.GOOD, found)
+            else:
+                remedy = f"For one on {own} beside it, choose other ports: barnabas up --ports-from 19000. About that one: --data-dir {quote(str(holder))}"
+                yield Finding(check, Verdict.BAD, found, remedy)
         elif place.obstacle() is not None:
             remedy = (
                 f"`ss -ltnp 'sport = :{place.port}'` shows which program listens there. Stop it, or choose other ports: "
@@ -108,7 +116,7 @@ _ELSEWHERE: Final = "Choose another with --data-dir."
 
 
 def data_directory(folder: Path) -> Iterator[Finding]:
-    if folder.is_dir() and any(folder.iterdir()):
+    if file_in_the_way(folder) is not None or (folder.is_dir() and any(folder.iterdir())):
         # An empty one would become a data directory by being looked at.
         try:
             DataDirectory.open(folder)
@@ -133,6 +141,28 @@ def data_directory(folder: Path) -> Iterator[Finding]:
     yield Finding("data directory", Verdict.GOOD, str(folder) if folder.exists() else f"{folder} will be made")
     yield disk_space(shutil.disk_usage(place).free, place)
     yield synced
+
+
+def log_directory_mark(broker: Resolved) -> Finding | None:
+    """The file by which the broker knows its folder again, if there is something wrong with it."""
+    from core_broker.configs.log import log_directory
+    from core_broker.configs.relations import completed
+    from core_broker.log.meta_properties import FILE_NAME, MetaProperties
+
+    file = log_directory(broker.settings) / FILE_NAME
+    node_id = completed(broker.settings).integer("node.id")
+    try:
+        found = MetaProperties.parse(file.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        remedy = "Restore the file from a copy, or choose another folder with --data-dir: the broker does not start on this one."
+        return Finding("data of the broker", Verdict.BAD, f"{file} cannot be used: {reason}", remedy)
+    if found.node_id == node_id:
+        return None
+    remedy = f"Set it right (--set node.id={found.node_id}), or choose another folder with --data-dir."
+    return Finding("data of the broker", Verdict.BAD, f"{file} is that of node {found.node_id}, not {node_id}", remedy)
 
 
 def disk_space(free: int, place: Path) -> Finding:

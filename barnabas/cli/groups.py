@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from barnabas.cli import cluster, output, terminal
 from barnabas.cli.command_error import CommandError
+from barnabas.cli.log_ends import log_ends
 from barnabas.cli.log_place import EARLIEST, LATEST, parse_place
 from barnabas.cli.output import Column
 from barnabas.wire.errors import ErrorCode, KafkaError
@@ -40,7 +41,7 @@ async def _describe(session: Session, arguments: Namespace) -> int:
     committed = await admin.committed(arguments.group)
     owners = {place: member for member in group.members for place in member.assignment}
     places = sorted({*committed, *owners})
-    ends = await _log_offsets(session, places, LATEST)
+    ends = await log_ends(session, places)
     rows: list[tuple[Any, ...]] = []
     for place in places:
         offset = committed[place].offset if place in committed else None

@@ -6,6 +6,7 @@ import argparse
 import os
 from typing import Any, Final
 
+from barnabas.cli.command_parser import add_action
 from barnabas.cli.output import FORMS, JSON, TABLE
 from barnabas.cli.service_address import SERVICES, address_of, default_text
 
@@ -105,9 +106,7 @@ def _add_backup(actions: Any) -> None:
 def _action(
     actions: Any, name: str, about: str, forms: tuple[str, ...] = (TEXT, JSON), form: str = TEXT
 ) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = actions.add_parser(
-        name, help=about, description=f"{about[0].upper()}{about[1:]}."
-    )
+    parser = add_action(actions, name, about)
     add_registry(parser)
     if forms:
         parser.add_argument("--output", "-o", choices=forms, default=form, help=f"form of the output ({form})")

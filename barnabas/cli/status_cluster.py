@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.internal_topics import is_internal
+from barnabas.cli.log_ends import log_ends
 from barnabas.wire.errors import KafkaError
 from core_broker.tools.admin.group_admin import GroupAdmin, ListedGroup
-from core_broker.tools.admin.listed_offsets import Offset, list_offsets
 from core_broker.tools.admin.session import Session
 from core_broker.tools.java.java_failures import JavaFailure
 from core_broker.tools.shell.exits import ToolError
@@ -19,13 +20,15 @@ from core_broker.tools.shell.exits import ToolError
 ASK_TIMEOUT_MS: Final = 5_000
 GROUPS_MAX: Final = 200
 """Groups that are asked how far they are; the others are only counted."""
-LATEST: Final = -1
+LAGS_TIME_MS: Final = 5_000
+"""For all groups together: no more are asked after it. One that is between two coordinators, or partitions between two leaders, may take
+as long as a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupStatus:
-    """`lag` counts the records behind the committed offsets, or behind what a running sink connector has read; None if there are none, or
-    were not looked at."""
+    """`lag` counts the records behind the committed offsets, or behind what a running sink connector has read; None if there are none in
+    topics that exist, or they were not looked at."""
 
     group: str
     protocol: str
@@ -86,8 +89,10 @@ async def _groups(session: Session) -> list[GroupStatus]:
     admin = GroupAdmin(session)
     listed = sorted(await admin.list_groups(), key=lambda group: group.group_id)
     found = []
+    deadline_s = time.monotonic() + LAGS_TIME_MS / 1000
     for place, group in enumerate(listed):
-        lag = await _lag(session, admin, group) if place < GROUPS_MAX else None
+        is_asked = place < GROUPS_MAX and time.monotonic() < deadline_s
+        lag = await _lag(session, admin, group) if is_asked else None
         found.append(GroupStatus(group.group_id, group.protocol_type or group.type, group.state, lag))
     return found
 
@@ -100,16 +105,9 @@ def _in_order(groups: Iterable[GroupStatus]) -> tuple[GroupStatus, ...]:
 async def _lag(session: Session, admin: GroupAdmin, group: ListedGroup) -> int | None:
     try:
         committed = await admin.committed(group.group_id)
-        if not committed:
-            return None
-        places = [(place.topic, place.partition) for place in committed]
-        ends = await list_offsets(session, dict.fromkeys(places, LATEST))
+        ends = await log_ends(session, committed)
     except (KafkaError, JavaFailure):
         # A group, or a topic of its, may go while it is looked at.
         return None
-    behind = 0
-    for place, offset in committed.items():
-        end = ends.get((place.topic, place.partition))
-        if isinstance(end, Offset):
-            behind += max(0, end.offset - offset.offset)
-    return behind
+    behind = [max(0, ends[place] - offset.offset) for place, offset in committed.items() if place in ends]
+    return sum(behind) if behind else None

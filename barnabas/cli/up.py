@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from barnabas.cli import stop_signals
+from barnabas.cli import joined_broker, stop_signals
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.listening_places import obstacles
 from barnabas.cli.service_address import data_directory
@@ -24,7 +24,7 @@ from barnabas.kernel.standard_output import OutputError
 from barnabas.platform import Hearers, Platform, PlatformError, write_log
 from barnabas.running_platform import RunFile, RunningPlatform, ServiceState, running_platforms
 from barnabas.service_commands import own, service_commands
-from barnabas.services import BROKER, REGISTRY, SERVICES, SQL, Resolved, Service
+from barnabas.services import BROKER, REGISTRY, SERVICES, SQL, Resolved, Service, resolve_all
 
 PORT_MAX: Final = 65_535
 PLATFORM: Final = "platform"
@@ -99,17 +99,23 @@ def run(flags: dict[str, str], file: Path | None, wish: Wish) -> int:
     began = time.time()
     services = _installed(wish.services(), wish.only)
     flags = {**wish.flags(services), **flags}
-    resolved = [service.resolve(flags, os.environ, file, platform=True) for service in services]
-    folders = sorted({str(one.data_directory) for one in resolved if one.data_directory is not None})
+    resolved = resolve_all(services, flags, os.environ, file)
+    if named := joined_broker.named_by_variable(resolved, os.environ):
+        flags = {**flags, **named}
+        resolved = resolve_all(services, flags, os.environ, file)
+    folders = sorted({str(one.data_directory) for one in resolved.values() if one.data_directory is not None})
     for folder in folders:
         _check_alone(Path(folder))
         _await_end(Path(folder))
-    _check_ports({service.name: one for service, one in zip(services, resolved, strict=True)})
-    settings = resolved[0].settings
+    about_broker = joined_broker.word_about_it(resolved, dict(running_platforms()))
+    _check_ports(resolved)
+    settings = resolved[services[0].name].settings
     configure(LogForm(settings.text("log.level"), settings.text("log.format"), PLATFORM, among_others=True))
     for folder in folders:
         DataDirectory.open(Path(folder))
-    commands = service_commands(services, resolved, flags, file)
+    if about_broker is not None:
+        _show(about_broker)
+    commands = service_commands(services, list(resolved.values()), flags, file)
     run_files = [RunFile(Path(folder), began, version("barnabas")) for folder in folders]
 
     def changed(states: Sequence[ServiceState]) -> None:

@@ -28,6 +28,8 @@ class DataDirectory:
     def open(cls, path: Path) -> DataDirectory:
         """Open the data directory at `path`, which is made if it is not there. Several services may do so at once."""
         try:
+            if (file := file_in_the_way(path)) is not None:
+                raise DataDirectoryError(f"{_subject(path, file)}; choose another with --data-dir")
             path.mkdir(parents=True, exist_ok=True)
             if not (path / VERSION_FILE).exists():
                 _refuse_foreign(path)
@@ -52,6 +54,20 @@ class DataDirectory:
     def service(self, name: str) -> Path:
         """Return the folder of one service."""
         return self.path / name
+
+
+def file_in_the_way(path: Path) -> Path | None:
+    """What stands at `path`, or above it, and is no folder."""
+    nearest = next((place for place in (path, *path.absolute().parents) if place.exists()), None)
+    return None if nearest is None or nearest.is_dir() else nearest
+
+
+def _subject(path: Path, file: Path) -> str:
+    return (
+        f"data directory {path} is a file, not a folder"
+        if file == path
+        else f"data directory {path} cannot be made: {file} is a file, not a folder"
+    )
 
 
 def _refuse_foreign(path: Path) -> None:

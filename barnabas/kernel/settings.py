@@ -58,6 +58,7 @@ class SettingError(ValueError):
         self.place = place
         subject = name if value is None else f"{name}={value}"
         super().__init__(f"{place}: {subject}: {reason}" if place else f"{subject}: {reason}")
+        self.each: tuple[SettingError, ...] = (self,)  # or those that it tells together
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,13 +429,20 @@ def _apply(catalogue: Catalogue[Setting], given: Iterable[Given], remarks: Itera
         name: setting.default_value() for name, setting in catalogue.items() if not setting.many and not setting.inert
     }
     sources: dict[str, Source] = {}
+    errors: list[SettingError] = []
     for item in given:
         try:
             setting = catalogue.require(item.name, item.text)
             values[item.name] = setting.parse(item.text)
         except SettingError as error:
-            raise SettingError(item.name, error.value, error.reason, item.source.place) from None
+            errors.append(SettingError(item.name, error.value, error.reason, item.source.place))
+            continue
         sources[item.name] = item.source
+    if errors:
+        # Imported here: it builds upon this module.
+        from barnabas.kernel.setting_errors import refuse
+
+        refuse(errors)
     idle = [
         f"{source}: {name} changes nothing: {why}"
         for name, source in sources.items()

@@ -47,7 +47,9 @@ async def provide_topic(admin: Admin, shape: TopicShape, brokers: int) -> None:
 
 async def _create(admin: Admin, shape: TopicShape, brokers: int) -> None:
     if shape.replication_factor > brokers:
-        _logger.warning(
+        # As with the registry's topic: a lone broker is no mistake; a cluster that is smaller than somebody thought may be one.
+        _logger.log(
+            logging.INFO if brokers == 1 else logging.WARNING,
             "topic %s gets %d replicas and not %d, since there are no more brokers",
             shape.name, brokers, shape.replication_factor,
         )  # fmt: skip

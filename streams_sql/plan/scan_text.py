@@ -23,7 +23,9 @@ def scan_text(
         asked = scan.asked.get(plan.source.topic, ALL)
         span = look_span(plan, asked)
         text = f"reads of topic {plan.source.topic}: {span}"
-        return text if span == asked else f"{text} (by the condition: {span.beyond(asked)})"
+        if span != asked:
+            text = f"{text} (by the condition: {span.beyond(asked)})"
+        return text if plan.limit is None else f"{text}, until the rows of LIMIT {plan.limit} are known"
 
     if isinstance(scan.plan, BoundedPlan):
         text = bounded_text(scan.plan, lambda look: access(look_plan(look)))

@@ -287,9 +287,10 @@ class Views:
         name = source.name
         view = self._views.get(name)
         if view is None:
+            look = f"SELECT * FROM topic('{source.topic}');"  # noqa: S608 - it is shown, not run
             raise SqlProblem(
-                f"{name} is not materialized: there is no view of it to look into. Make one with CREATE SOURCE TABLE over its topic, or a "
-                "table of a query over it; EMIT CHANGES shows its rows as they come."
+                f"{name} is not materialized: there is no view of it to look into. {look} shows the records of its topic at once. For a "
+                "view, make a table with CREATE SOURCE TABLE over that topic, or with a query; EMIT CHANGES shows rows as they come."
             )
         if view.source != source and not _has_same_rows(view.source, source):
             raise SqlProblem(f"{name} was made anew in the meantime: ask again.")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from barnabas.cli.main import main
+from barnabas.cli.main import command_parser, main
 from tests.cli.conftest import Call, Failure
 
 Captured = pytest.CaptureFixture[str]
@@ -40,6 +40,19 @@ def test_words_behind_two_dashes_are_no_options(run_at: Call, broker_address: st
         (None, "--"),
         (None, "b"),
     ]
+
+
+@pytest.mark.parametrize("words", [("topics",), ("groups",), ("schemas",), ("connectors",), ("configs", "topic")])
+def test_what_is_shown_can_be_described_and_the_other_way_round(words: tuple[str, ...]) -> None:
+    noun, *kind = words
+    shown, described = (command_parser().parse_args([noun, word, *kind, "x"]) for word in ("show", "describe"))
+    assert vars(shown) == vars(described)
+
+
+def test_a_topic_is_shown_by_either_word(run_at: Call, topic: str) -> None:
+    run_at("topics", "create", topic, "-p", "2")
+    assert len(json.loads(run_at("topics", "show", topic, "-o", "json"))) == 2
+    assert run_at("topics", "show", topic) == run_at("topics", "describe", topic)
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,12 @@ def test_the_ports_of_the_platform_that_runs_are_its_own() -> None:
         address = f"127.0.0.1:{own.getsockname()[1]}"
         running = RunningPlatform(os.getpid(), 0.0, (ServiceState("broker", os.getpid(), (address,), 0),))
         resolved = {"broker": BROKER.resolve({"listeners": f"PLAINTEXT://{address}"}, {}, None, platform=True)}
-        (found,) = doctor_checks.ports(resolved, {Path("/data"): running})
-        assert (found.verdict, found.found) == (GOOD, f"{address} is that of the platform that runs on /data")
-        assert [one.verdict for one in doctor_checks.ports(resolved, {})] == [BAD]
+        told = f"{address} is that of the platform that runs on /data"
+        (found,) = doctor_checks.ports(resolved, Path("/data/../data"), {Path("/data"): running})
+        assert (found.verdict, found.found) == (GOOD, told)
+        (others,) = doctor_checks.ports(resolved, Path("/other"), {Path("/data"): running})
+        assert (others.verdict, others.found) == (BAD, told), "a platform on this folder could not start"
+        assert [one.verdict for one in doctor_checks.ports(resolved, Path("/data"), {})] == [BAD]
 
 
 def test_a_folder_of_others_is_bad_and_stays_as_it_was(tmp_path: Path) -> None:
@@ -45,6 +48,39 @@ def test_a_folder_of_others_is_bad_and_stays_as_it_was(tmp_path: Path) -> None:
     assert found.verdict is BAD
     assert "holiday.jpg" in found.found
     assert [path.name for path in tmp_path.iterdir()] == ["holiday.jpg"]
+
+
+def test_a_file_is_no_data_directory(tmp_path: Path) -> None:
+    file = tmp_path / "notes"
+    file.touch()
+    for place in (file, file / "below"):
+        (found,) = doctor_checks.data_directory(place)
+        assert (found.verdict, f"{file} is a file, not a folder" in found.found) == (BAD, True), found
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "version is None"),
+        ("version=1\ncluster.id=x\n", "node.id and directory.id missing"),
+        ("version=1\ncluster.id=x\nnode.id=2\ndirectory.id=y\n", "is that of node 2, not 1"),
+    ],
+)
+def test_a_folder_that_the_broker_would_refuse_is_bad(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, told: str
+) -> None:
+    file = tmp_path / "data" / "broker" / "meta.properties"
+    file.parent.mkdir(parents=True)
+    (tmp_path / "data" / "version").write_text("1\n")
+    words = ("doctor", "--data-dir", str(tmp_path / "data"), "--set", "listeners=PLAINTEXT://127.0.0.1:0")
+    main(words)
+    assert "data of the broker" not in capsys.readouterr().out, "it may be missing: the broker makes it"
+    file.write_text(content)
+    assert main(words) == 1
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "data of the broker" in line]
+    assert line.startswith("bad ")
+    assert str(file) in line
+    assert told in line
 
 
 def test_a_file_system_that_holds_no_files_is_bad() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import secrets
@@ -13,18 +14,24 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE
+from barnabas.cli.log_ends import log_ends
 from barnabas.cli.main import command_parser, main
 from barnabas.cli.platform_places import places_of
 from barnabas.cli.service_address import SERVICES, restart_hint
 from barnabas.cli.sql_entities import query_state
 from barnabas.cli.status import duration
+from barnabas.cli.status_cluster import cluster_status
 from barnabas.cli.status_services import complaint
 from barnabas.running_platform import RUN_FILE, RunningPlatform, ServiceState
+from core_broker.tools.admin.listed_offsets import Partition
+from core_broker.tools.admin.session import Session
 from tests.cli.small_worker import SmallWorker
 from tests.registry import RegistryProcess
 
 NOBODY = "127.0.0.1:1"
 DEADLINE_S = 60.0
+NO_WAIT_S = 10.0
+"""Less than the clients of programs wait for a topic."""
 
 
 def test_a_broker_alone(broker_address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,6 +144,30 @@ def test_the_lag_of_a_running_sink_is_what_its_worker_knows(
     assert lags() == (2, 2)
     connector.traces[1] = "it has failed"
     assert lags() == (4, None), "of a task that does not run, nobody but the group knows how far it is"
+
+
+def test_topics_that_are_gone_and_groups_that_take_too_long_are_not_waited_for(
+    broker_address: str, topic: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    producer = Producer({"bootstrap.servers": broker_address})
+    producer.produce(topic, "1")
+    assert producer.flush(DEADLINE_S) == 0
+    consumer = Consumer({"bootstrap.servers": broker_address, "group.id": topic})
+    request.addfinalizer(consumer.close)
+    consumer.commit(offsets=[TopicPartition(topic, 0, 0)], asynchronous=False)
+
+    async def ends() -> dict[Partition, int]:
+        async with Session.open(broker_address) as session, asyncio.timeout(NO_WAIT_S):
+            return await log_ends(session, [(topic, 0), (topic, 7), (f"{topic}-gone", 0)])
+
+    def lag() -> int | None:
+        (found,) = [one.lag for one in cluster_status(broker_address).groups if one.group == topic]
+        return found
+
+    assert asyncio.run(ends()) == {(topic, 0): 1}
+    assert lag() == 1
+    monkeypatch.setattr("barnabas.cli.status_cluster.LAGS_TIME_MS", 0)
+    assert lag() is None
 
 
 def test_our_own_version_is_told_and_what_it_stands_for(

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.cli import joined_broker
 from barnabas.cli.main import main
 from barnabas.running_platform import RunFile, RunningPlatform, ServiceState, running_platforms
-from barnabas.services import SQL, Service
+from barnabas.services import SERVICES, SQL, Resolved, Service
 from tests.cli.conftest import COMMAND_DEADLINE_S, Run, Start
 from tests.ports import free_port, free_ports_in_a_row
 from tests.process_tree import is_alive
@@ -40,6 +41,10 @@ def up(process: subprocess.Popen[str]) -> dict[str, str]:
         found[match[1]] = match[2]
     assert list(found)[:2] == ["broker", "registry"]
     return found
+
+
+def resolved_without_broker(given: dict[str, str]) -> dict[str, Resolved]:
+    return {name: SERVICES[name].resolve(given, {}, None, platform=True) for name in ("registry", "rest")}
 
 
 def place_told(process: subprocess.Popen[str], service: str) -> str:
@@ -260,6 +265,48 @@ def test_on_a_cluster_that_is_there_no_broker_is_started(start: Start, broker_ad
     process = start("up", "--bootstrap-servers", broker_address, *others, "rest.listeners=http://127.0.0.1:0")
     assert line_of(process).startswith("registry listening on ")
     assert line_of(process).startswith("rest listening on ")
+    process.terminate()
+    assert process.wait(COMMAND_DEADLINE_S) == 0
+
+
+def test_the_broker_of_another_platform_is_not_joined_by_chance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("KAFKA_BOOTSTRAP_SERVERS", raising=False)
+    (tmp_path / "first").mkdir()
+    RunFile(tmp_path / "first", 0.0).update([ServiceState("broker", None, ("127.0.0.1:9092",), 0)])
+    assert main(["up", "--only", "registry,rest", "--data-dir", str(tmp_path / "data"), *OTHERS_ANY_PORT]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "that at 127.0.0.1:9092, which registry, rest would use" in told.err
+    assert f"the platform that runs on {tmp_path / 'first'}, as process {os.getpid()}" in told.err
+    assert "To join it on purpose: --bootstrap-servers 127.0.0.1:9092." in told.err
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"registry.bootstrap.servers": "127.0.0.1:9092", "rest.bootstrap.servers": "127.0.0.1:9092"},
+        {"kafkastore.bootstrap.servers": "127.0.0.1:9092", "rest.bootstrap.servers": "127.0.0.1:9092"},
+    ],
+)
+def test_a_broker_that_somebody_has_named_is_joined(given: dict[str, str]) -> None:
+    running = {Path("first"): RunningPlatform(1, 0.0, (ServiceState("broker", None, ("127.0.0.1:9092",), 0),))}
+    named = resolved_without_broker(given)
+    assert joined_broker.word_about_it(named, running) is None
+    assert joined_broker.named_by_variable(named, {"KAFKA_BOOTSTRAP_SERVERS": "kafka:1"}) == {}
+
+
+def test_a_broker_that_nobody_has_named_is_told() -> None:
+    told = joined_broker.word_about_it(resolved_without_broker({"registry.bootstrap.servers": "kafka:1"}), {})
+    assert told == "rest uses the broker at 127.0.0.1:9092; --bootstrap-servers names another"
+
+
+def test_the_variable_of_clients_names_the_broker_where_none_is_started(start: Start, broker_address: str) -> None:
+    words = ("up", "--only", "registry", "--set", "registry.listeners=http://127.0.0.1:0")
+    process = start(*words, KAFKA_BOOTSTRAP_SERVERS=broker_address)
+    assert line_of(process).startswith("registry listening on "), "at the usual address no broker would have answered"
     process.terminate()
     assert process.wait(COMMAND_DEADLINE_S) == 0
 

@@ -63,5 +63,7 @@ def test_the_root_of_a_fresh_volume_may_be_the_data_directory(tmp_path: Path) ->
 
 def test_a_path_that_cannot_be_a_folder_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataDirectoryError, match=r"file/data cannot be used: Not a directory"):
+    with pytest.raises(DataDirectoryError, match=r"file/data cannot be made: .*/file is a file, not a folder"):
         DataDirectory.open(tmp_path / "file" / "data")
+    with pytest.raises(DataDirectoryError, match=r"data directory .*/file is a file, not a folder; choose another"):
+        DataDirectory.open(tmp_path / "file")

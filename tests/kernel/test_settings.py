@@ -275,6 +275,20 @@ def test_a_file_that_is_not_of_its_format_is_refused_by_name(
     assert name in str(caught.value)
 
 
+def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text("log.retention.ms=soon\npriorty=1\nlisteners=here\n")
+    with pytest.raises(SettingError) as caught:
+        settings({"priority": "high"}, file=file)
+    assert str(caught.value).splitlines() == [
+        "3 settings cannot be taken",
+        f"  {file}:1: log.retention.ms='soon': expected a whole number (ms)",
+        f"  {file}:2: priorty='1': there is no such setting; did you mean priority?",
+        "  command line: priority='high': expected a whole number",
+    ]
+    assert [error.name for error in caught.value.each] == ["log.retention.ms", "priorty", "priority"]
+
+
 def test_a_missing_file_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match=r"absent\.properties.*cannot be read: No such file"):
         settings(file=tmp_path / "absent.properties")

@@ -122,8 +122,6 @@ def test_the_user_of_connect_stands_in_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("ksql.streams.auto.offset.reset", "sometimes", "earliest, latest"),
-        ("ksql.streams.processing.guarantee", "twice", "exactly_once_v2"),
         ("ksql.streams.producer.compression.type", "paper", "paper"),
         ("ksql.streams.session.timeout.ms", "long", "whole number"),
         ("ksql.streams.heartbeat.interval.ms", "9000", "a third"),
@@ -135,6 +133,21 @@ def test_values_that_make_no_sense_are_refused(name: str, value: str, reason: st
     own = EngineSettings(settings)
     with pytest.raises(SettingError, match=reason):
         _ = own.queries, own.election, own.replicas, Kafka.of(settings).for_spark()
+
+
+@pytest.mark.parametrize("prefix", ["ksql.streams.", ""])
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("auto.offset.reset", "sometimes", "expected one of earliest, latest"),
+        ("processing.guarantee", "exactly_once_v1", r"expected one of .*; did you mean exactly_once_v2\?"),
+    ],
+)
+def test_what_queries_cannot_do_is_refused_before_anything_starts(
+    prefix: str, name: str, value: str, reason: str
+) -> None:
+    with pytest.raises(SettingError, match=reason):
+        SQL.resolve({f"{prefix}{name}": value}, {}, None)
 
 
 def test_what_would_keep_nobody_out_is_refused() -> None:

@@ -87,6 +87,9 @@ def test_explain_tells_what_is_read(sql_service: SqlProcess, orders: str) -> Non
     assert plan.startswith("Runs in the server, without Spark")
     assert f"reads of topic {orders}: partitions 0, from offset 2 (by the condition: from offset 2)" in plan
     assert f"columns of {orders} from a sample of 4 JSON records" in plan
+    (described,) = sql_service.execute(f"EXPLAIN SELECT id FROM `{orders}` LIMIT 2;")
+    plan = described["queryDescription"]["executionPlan"]
+    assert f"reads of topic {orders}: all, until the rows of LIMIT 2 are known" in plan
 
 
 def test_a_query_that_runs_on_is_told_how_to_declare_its_topic(sql_service: SqlProcess, orders: str) -> None:
