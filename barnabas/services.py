@@ -12,8 +12,8 @@ from typing import TypeAlias, cast
 
 from barnabas.kernel.environment import CLIENT_VARIABLES, KAFKA_PREFIX
 from barnabas.kernel.service_settings import REQUEST_SETTINGS, SERVICE_SETTINGS
-from barnabas.kernel.setting_errors import refuse
-from barnabas.kernel.settings import Catalogue, Origin, Setting, SettingError, Settings, Source, resolve
+from barnabas.kernel.setting_errors import SettingError, refuse
+from barnabas.kernel.settings import Catalogue, Origin, Setting, Settings, Source, resolve
 
 # Called once with the host and port of each listener, when the service answers.
 Announce: TypeAlias = Callable[[list[tuple[str, int]]], None]

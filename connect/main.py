@@ -9,7 +9,8 @@ from typing import Final
 
 from barnabas.kernel import event_loop
 from barnabas.kernel.kafka_log.failures import StoreFailure
-from barnabas.kernel.settings import SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Settings
 from connect.api.failures import ConnectError
 from connect.assembly import Instance
 from connect.worker.failures import WorkerError

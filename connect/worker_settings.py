@@ -13,7 +13,8 @@ from barnabas.kernel.kafka_clients.librdkafka import addresses as plain_addresse
 from barnabas.kernel.kafka_clients.tls import tls_context
 from barnabas.kernel.kafka_clients.topic_shape import TopicShape
 from barnabas.kernel.logging import configured
-from barnabas.kernel.settings import SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Settings
 from barnabas.wire.client import Client
 from connect.cluster.membership import Identity, MembershipSettings
 from connect.tasks.spec import WorkerContext

@@ -7,7 +7,8 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from barnabas.kernel.settings import SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Settings
 from core_broker.context import Listener
 
 _address = re.compile(

@@ -8,7 +8,8 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Producer
 
-from barnabas.kernel.settings import SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Settings
 from rest_proxy.kafka.admin import Admin
 from rest_proxy.kafka.client_settings import ADMIN, CONSUMER, ONE_OF_MANY, PRODUCER, client_settings, given_names
 from rest_proxy.kafka.cluster_configs import ClusterConfigs

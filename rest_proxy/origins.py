@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from barnabas.kernel.settings import SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Settings
 
 _LISTENERS: Final = "listeners"
 _ADVERTISED: Final = "advertised.listeners"

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from barnabas.kernel.http import http_settings
 from barnabas.kernel.http.request import BodyLimits
 from barnabas.kernel.http.server import Server
-from barnabas.kernel.settings import SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Settings
 from barnabas.wire.client import Client
 from barnabas.wire.election.election import Election, ElectionSettings
 from barnabas.wire.election.identity import Identity

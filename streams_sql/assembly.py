@@ -22,7 +22,8 @@ from barnabas.kernel.http.server import Server
 from barnabas.kernel.kafka_clients.admin import Admin
 from barnabas.kernel.kafka_log.failures import StoreFailure
 from barnabas.kernel.serdes.registry_check import RegistryCheck
-from barnabas.kernel.settings import SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Settings
 from barnabas.wire.election.identity import Identity
 from streams_sql.engine.engine import Engine
 from streams_sql.engine.failures import Starting

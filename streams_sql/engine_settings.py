@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from barnabas.kernel.kafka_clients.topic_shape import BROKER_DEFAULT
 from barnabas.kernel.properties import PropertiesError, parse
-from barnabas.kernel.settings import MASK, SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import MASK, Settings
 from barnabas.wire.election.election import ElectionSettings
 from streams_sql.analysis.defaults import (
     AGGREGATE_LIMITS,

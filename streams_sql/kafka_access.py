@@ -14,7 +14,8 @@ from barnabas.kernel.kafka_clients.client_log import OneOfAKind
 from barnabas.kernel.kafka_clients.client_names import TAKEN
 from barnabas.kernel.kafka_clients.librdkafka import addresses, librdkafka_settings
 from barnabas.kernel.kafka_clients.tls import tls_context
-from barnabas.kernel.settings import SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Settings
 from barnabas.wire.client import Client
 from streams_sql.client_names import (
     CONSUMER_PREFIXES,

@@ -11,7 +11,8 @@ from typing import Final
 
 from barnabas.kernel import event_loop
 from barnabas.kernel.kafka_log.failures import StoreFailure
-from barnabas.kernel.settings import SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Settings
 from streams_sql.assembly import Instance
 from streams_sql.engine.failures import EngineError
 

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from barnabas.kernel.settings import SettingError
+from barnabas.kernel.setting_errors import SettingError
 
 LOCK_FILE: Final = ".lock"
 DATA_DIR: Final = "sql.data.dir"

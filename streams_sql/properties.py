@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from barnabas.kernel.kafka_clients.client_names import TAKEN
-from barnabas.kernel.settings import SettingError
+from barnabas.kernel.setting_errors import SettingError
 from streams_sql.analysis.catalogue_view import nearest_hint
 from streams_sql.analysis.defaults import AGGREGATE_LIMITS, KEEP_CASE, KEY_FORMAT, VALUE_FORMAT, WRAP_SINGLE_VALUES
 from streams_sql.client_names import QUERY_CHOICES

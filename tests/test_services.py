@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from barnabas.kernel.settings import SettingError
+from barnabas.kernel.setting_errors import SettingError
 from barnabas.services import BROKER, CONNECT, REGISTRY, SERVICES, Service, resolve_all
 from tests.tidy.rules import ROOMS
 

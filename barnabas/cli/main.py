@@ -107,7 +107,7 @@ def _run_against_cluster(words: Sequence[str]) -> int:
 
 def _run_here(words: Sequence[str]) -> int:
     from barnabas.kernel.data_directory import DataDirectoryError
-    from barnabas.kernel.settings import SettingError
+    from barnabas.kernel.setting_errors import SettingError
 
     parser = command_parser()
     arguments = parser.parse_args(words)

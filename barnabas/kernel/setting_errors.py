@@ -1,10 +1,21 @@
-"""Several settings that cannot be taken, told at once, so that nobody mends one only to be told of the next."""
+"""Settings that cannot be taken. Several are told at once, so that nobody mends one only to be told of the next."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from barnabas.kernel.settings import SettingError
+
+class SettingError(ValueError):
+    """A setting that cannot be taken: its name, its value, why, and where it stands."""
+
+    def __init__(self, name: str, value: str | None, reason: str, place: str = "") -> None:
+        self.name = name
+        self.value = value
+        self.reason = reason
+        self.place = place
+        subject = name if value is None else f"{name}={value}"
+        super().__init__(f"{place}: {subject}: {reason}" if place else f"{subject}: {reason}")
+        self.each: tuple[SettingError, ...] = (self,)  # or those that it tells together
 
 
 class SettingErrors(SettingError):

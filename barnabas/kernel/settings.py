@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Generic, TypeAlias, TypeVar
 
 from barnabas.kernel import environment, properties
+from barnabas.kernel.setting_errors import SettingError, refuse
 
 Value: TypeAlias = bool | int | float | str | tuple[str, ...] | None
 
@@ -46,19 +47,6 @@ _SOUNDS_SECRET = re.compile("passw|pasw|secret|jaas|token|credential|key", re.IG
 # Bounded, since texts come from clients too and Python refuses to convert thousands of digits.
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,100}")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-
-
-class SettingError(ValueError):
-    """A setting that cannot be taken: its name, its value, why, and where it stands."""
-
-    def __init__(self, name: str, value: str | None, reason: str, place: str = "") -> None:
-        self.name = name
-        self.value = value
-        self.reason = reason
-        self.place = place
-        subject = name if value is None else f"{name}={value}"
-        super().__init__(f"{place}: {subject}: {reason}" if place else f"{subject}: {reason}")
-        self.each: tuple[SettingError, ...] = (self,)  # or those that it tells together
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,11 +426,7 @@ def _apply(catalogue: Catalogue[Setting], given: Iterable[Given], remarks: Itera
             errors.append(SettingError(item.name, error.value, error.reason, item.source.place))
             continue
         sources[item.name] = item.source
-    if errors:
-        # Imported here: it builds upon this module.
-        from barnabas.kernel.setting_errors import refuse
-
-        refuse(errors)
+    refuse(errors)
     idle = [
         f"{source}: {name} changes nothing: {why}"
         for name, source in sources.items()

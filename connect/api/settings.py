@@ -14,7 +14,8 @@ from functools import cache
 from types import UnionType
 from typing import Any, Final, TypeVar, Union
 
-from barnabas.kernel.settings import Catalogue, Kind, Setting, SettingError
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Catalogue, Kind, Setting
 from connect.api.failures import InvalidSettings, Problem
 
 

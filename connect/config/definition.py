@@ -6,7 +6,8 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from barnabas.kernel.settings import Kind, SettingError
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Kind
 from connect.api.failures import InvalidSettings
 from connect.api.plugin import Plugin, PluginKind
 from connect.api.settings import Importance, Key, Width, keys_of, read

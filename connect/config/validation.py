@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from typing import Final
 from unicodedata import category
 
-from barnabas.kernel.settings import MASK, SettingError
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import MASK
 from connect.api.failures import Problem
 from connect.api.pattern import InvalidPattern, compiled
 from connect.api.plugin import PluginKind

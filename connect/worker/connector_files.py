@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from barnabas.kernel import properties
-from barnabas.kernel.settings import SettingError
+from barnabas.kernel.setting_errors import SettingError
 from connect.worker.views import TargetState
 
 _SETTING = "standalone.connectors"

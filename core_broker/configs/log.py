@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from barnabas.kernel.settings import Kind, SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Kind, Settings
 from core_broker.configs.checks import no_empty_item, one_directory
 from core_broker.configs.setting import BrokerSetting, Effect, UpdateMode
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from barnabas.kernel.settings import SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Settings
 
 _RETENTION = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from barnabas.kernel.settings import Setting, SettingError, Value
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Setting, Value
 
 
 class Effect(Enum):

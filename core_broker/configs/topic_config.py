@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from barnabas.kernel.settings import SettingError, Value
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Value
 from barnabas.wire.errors import ErrorCode, KafkaError
 from core_broker.configs.broker_config import BrokerConfig, InForce
 from core_broker.configs.described import ConfigSource, Described, SourcedValue, describe

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
-from barnabas.kernel.settings import Catalogue, Kind, SettingError
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Catalogue, Kind
 from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.records.cluster_metadata import ConfigRecord
 from core_broker.configs.broker import DYNAMIC_CATALOGUE

@@ -18,7 +18,8 @@ from barnabas.kernel.serdes.registry_client import RegistryClient, SchemaKey
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
 from barnabas.kernel.serdes.schema_text import SchemaText
 from barnabas.kernel.serdes.serdes_error import SerdesError
-from barnabas.kernel.settings import SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Settings
 from rest_proxy.formats.encoder import Encoder
 from rest_proxy.formats.failure import InvalidSchema, RegistryUnavailable, Undecodable
 from rest_proxy.formats.lookups import Lookups

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from barnabas.kernel.kafka_clients.librdkafka import addresses, librdkafka_settings
-from barnabas.kernel.settings import SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Settings
 
 BOOTSTRAP_SERVERS: Final = "bootstrap.servers"
 PRODUCER: Final = "producer"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from barnabas.kernel.settings import SettingError
+from barnabas.kernel.setting_errors import SettingError
 from streams_sql.engine.catalogue import Catalogue
 from streams_sql.engine.changes import Changes, Changing, sources_of
 from streams_sql.engine.command import Command

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.kernel.settings import MASK, Catalogue, Kind, Origin, Setting, SettingError, Settings, Value, resolve
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import MASK, Catalogue, Kind, Origin, Setting, Settings, Value, resolve
 
 SEGMENT_BYTES = Setting("log.segment.bytes", Kind.INT, 1 << 30, "Size of a segment.", unit="bytes", minimum=1048576)
 RETENTION_MS = Setting("log.retention.ms", Kind.LONG, None, "Age at which records may go.", unit="ms")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from starlette.requests import Request
 
-from barnabas.kernel.settings import SettingError, resolve
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import resolve
 from rest_proxy.origins import Origins
 from rest_proxy.settings import REST_CATALOGUE
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.kernel.settings import SettingError, resolve
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import resolve
 from rest_proxy.assembly import Instance
 from rest_proxy.clients import Clients
 from rest_proxy.kafka.client_settings import CONSUMER, PRODUCER, client_settings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.kernel.settings import SettingError
+from barnabas.kernel.setting_errors import SettingError
 from streams_sql.own_folder import LOCK_FILE, OwnFolder
 
 DEADLINE_S = 60.0

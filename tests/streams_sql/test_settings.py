@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.kernel.settings import SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Settings
 from barnabas.services import SQL
 from streams_sql.engine_settings import EngineSettings
 from streams_sql.kafka_access import Kafka

@@ -6,7 +6,7 @@ import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
-from barnabas.kernel.settings import SettingError
+from barnabas.kernel.setting_errors import SettingError
 
 
 @dataclass(frozen=True, slots=True)

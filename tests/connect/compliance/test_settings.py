@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.kernel.settings import SettingError
+from barnabas.kernel.setting_errors import SettingError
 from connect.api.plugin import Plugin
 from connect.api.record import Record
 from connect.api.settings import setting

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.kernel.settings import SettingError, Settings
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Settings
 from barnabas.services import CONNECT
 from connect.worker_settings import WorkerSettings
 

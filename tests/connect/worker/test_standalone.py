@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.kernel.settings import SettingError
+from barnabas.kernel.setting_errors import SettingError
 from connect.worker.connector_files import read_connector
 from connect.worker.views import TargetState
 from tests.broker import BarnabasBroker

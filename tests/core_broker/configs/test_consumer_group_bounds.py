@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.kernel.settings import SettingError, resolve
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import resolve
 from core_broker.configs.broker import BROKER_CATALOGUE
 from core_broker.configs.relations import completed
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.kernel.settings import SettingError, Settings, resolve
+from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.settings import Settings, resolve
 from core_broker.configs.broker import BROKER_CATALOGUE, DYNAMIC_CATALOGUE
 from core_broker.configs.group_overrides import GROUP_CATALOGUE
 from core_broker.configs.log import log_directory

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.kernel.settings import SettingError
+from barnabas.kernel.setting_errors import SettingError
 from core_broker.configs.broker import BROKER_CATALOGUE
 from core_broker.metrics.address import MetricsAddress
 from core_broker.metrics.listener import CONNECTIONS_MAX, CONTENT_TYPE, REQUEST_MAX_BYTES

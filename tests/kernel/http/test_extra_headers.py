@@ -6,7 +6,7 @@ import pytest
 from starlette.datastructures import MutableHeaders
 
 from barnabas.kernel.http.extra_headers import parse_extra_headers
-from barnabas.kernel.settings import SettingError
+from barnabas.kernel.setting_errors import SettingError
 
 SETTING = "response.http.headers.config"
 

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from barnabas.kernel.http.listeners import Listener, parse_listeners
-from barnabas.kernel.settings import SettingError
+from barnabas.kernel.setting_errors import SettingError
 
 
 @pytest.mark.parametrize(

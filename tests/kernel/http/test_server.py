@@ -24,7 +24,7 @@ from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from barnabas.kernel.http.server import CONNECTIONS_MAX, DESCRIPTORS_KEPT, HEADERS_MAX_BYTES, Server, connections_max
 from barnabas.kernel.http.tls import TlsFiles
-from barnabas.kernel.settings import SettingError
+from barnabas.kernel.setting_errors import SettingError
 from tests.kernel.http.service import HOST, Service, read_answers, read_to_end
 from tests.waiting import wait_for
 
