@@ -85,11 +85,24 @@ class Folder:
             stream.close()
 
     def write(self, name: str, text: str) -> None:
-        stream = self._files.create(self._path(name), True)
+        """Whoever reads it finds what was there before, or all of this, also if the process is killed on the way."""
+        path = self._path(name)
+        arriving = self._jvm.org.apache.hadoop.fs.Path(
+            path.getParent(), f".{path.getName()}.{secrets.token_hex(_ID_BYTES)}"
+        )
+        stream = self._files.create(arriving, True)
         try:
             stream.write(bytearray(text.encode()))
         finally:
             stream.close()
+        if self._files.rename(arriving, path):
+            return
+        # Not all file systems let a new file take the place of another.
+        self._files.delete(path, False)
+        if not self._files.rename(arriving, path):
+            raise OSError(
+                f"{path.toString()} could not be written: its file system refuses to rename {arriving.getName()}"
+            )
 
     def delete(self) -> None:
         self._files.delete(self._root, True)
@@ -100,8 +113,7 @@ class Folder:
 
 def open_checkpoint(folder: Folder, topics: Mapping[str, TopicState]) -> Opened:
     """See that the positions of a checkpoint can be read in the topics as they are, before Spark looks at them."""
-    text = folder.read(_IDENTITY)
-    identity: dict[str, Any] = {} if text is None else json.loads(text)
+    identity = _identity(folder)
     known: Mapping[str, str] = identity.get("topics", {})
     remade = {topic for topic, state in topics.items() if known.get(topic, state.id) != state.id}
     opened = Opened(identity.get("id") or secrets.token_hex(_ID_BYTES), is_new=False)
@@ -125,7 +137,7 @@ def first_offsets(
     for number, (topic, state) in enumerate(sorted(topics.items())):
         name = f"{_SOURCES}/{number}/0"
         text = folder.read(name)
-        if text is None:
+        if not text:
             found[topic] = resolved(EARLIEST if wanted == LATEST and topic in tables else wanted, topic, state)
             folder.write(name, initial_text({topic: found[topic]}))
         else:
@@ -135,7 +147,7 @@ def first_offsets(
 
 def reached(folder: Folder, topics: Mapping[str, TopicState]) -> Reached:
     """What a checkpoint says, as the next start would find it. Topics that it knows nothing of are not in it."""
-    identity: Mapping[str, Any] = json.loads(folder.read(_IDENTITY) or "{}")
+    identity = _identity(folder)
     known: Mapping[str, str] = identity.get("topics", {})
     remade = {topic for topic, state in topics.items() if known.get(topic, state.id) != state.id}
     done = max(_batches(folder, _COMMITS), default=-1)
@@ -149,10 +161,16 @@ def reached(folder: Folder, topics: Mapping[str, TopicState]) -> Reached:
     return Reached(read_by_all(places), read_by_any(places), identity.get("id", ""), done, is_begun)
 
 
+def _identity(folder: Folder) -> dict[str, Any]:
+    """Of which topics the positions are; nothing in a checkpoint that was never opened, or whose file a power cut has emptied."""
+    found: dict[str, Any] = json.loads(folder.read(_IDENTITY) or "{}")
+    return found
+
+
 def _first_texts(folder: Folder) -> list[str]:
     """What is noted of where each topic is begun."""
     found = [folder.read(f"{_SOURCES}/{name}/0") for name in folder.names(_SOURCES) if name.isdecimal()]
-    return [text for text in found if text is not None]
+    return [text for text in found if text]
 
 
 def _fit(folder: Folder, opened: Opened, done: int, topics: Mapping[str, TopicState], remade: set[str]) -> None:

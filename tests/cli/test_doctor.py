@@ -61,7 +61,7 @@ def test_a_file_is_no_data_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("", "version is None"),
+        ("", "it does not say its version"),
         ("version=1\ncluster.id=x\n", "node.id and directory.id missing"),
         ("version=1\ncluster.id=x\nnode.id=2\ndirectory.id=y\n", "is that of node 2, not 1"),
     ],
