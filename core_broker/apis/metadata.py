@@ -2,10 +2,13 @@
 
 v1 controller, racks, null means all topics; v2 cluster id; v4 whether to create topics; v8 authorized operations; v9 flexible;
 v10 topic ids; v12 look-up by id; v13 an error code for the whole.
+
+A request that has a topic id is one for ids: names in it are ignored, as in Kafka. The Java client sends an id with the name "".
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Final
 
 from barnabas.wire.errors import ErrorCode, KafkaError
@@ -40,7 +43,7 @@ async def handle(broker: Broker, context: RequestContext, request: MetadataReque
     asked = request.topics
     if context.version < NULL_MEANS_ALL_VERSION and not asked:
         asked = None
-    if asked is not None and any(_is_malformed(context.version, topic) for topic in asked):
+    if asked is not None and _is_malformed(context.version, asked):
         return _refuse(asked)
     if asked is None:
         topics = [
@@ -69,51 +72,70 @@ async def handle(broker: Broker, context: RequestContext, request: MetadataReque
     )
 
 
-def _is_malformed(version: int, topic: MetadataRequestTopic) -> bool:
-    """v10 and v11 have the field for ids, and do not allow it to be used."""
-    if topic.name is None and topic.topic_id == ZERO_UUID:
-        return True
-    return version < LOOK_UP_BY_ID_VERSION and (topic.name is None or topic.topic_id != ZERO_UUID)
+def _is_malformed(version: int, asked: list[MetadataRequestTopic]) -> bool:
+    """v10 and v11 have the field for ids, and do not allow it to be used. Where Kafka fails with a null name, this is the error."""
+    has_ids = any(topic.topic_id != ZERO_UUID for topic in asked)
+    if has_ids and version >= LOOK_UP_BY_ID_VERSION:
+        return False
+    return has_ids or any(topic.name is None for topic in asked)
 
 
 def _refuse(asked: list[MetadataRequestTopic]) -> MetadataResponse:
+    error = ErrorCode.INVALID_REQUEST
     return MetadataResponse(
         topics=[
-            MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=topic.name or "", topic_id=topic.topic_id)
-            for topic in asked
-        ]
+            MetadataResponseTopic(error_code=error, name=topic.name or "", topic_id=topic.topic_id) for topic in asked
+        ],
+        error_code=error,
     )
 
 
 async def _look_up(
     broker: Broker, context: RequestContext, request: MetadataRequest, asked: list[MetadataRequestTopic]
 ) -> list[MetadataResponseTopic]:
-    answers = []
+    ids = dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id != ZERO_UUID)
+    if ids:
+        return _look_up_ids(broker, context, request, ids)
     names = dict.fromkeys(topic.name for topic in asked if topic.name is not None)
+    return await _look_up_names(broker, context, request, names)
+
+
+def _look_up_ids(
+    broker: Broker, context: RequestContext, request: MetadataRequest, ids: Iterable[bytes]
+) -> list[MetadataResponseTopic]:
+    """Unknown ids first, then topics, then those that the client may not see: Kafka's order."""
+    unknown, known, hidden = [], [], []
+    for topic_id in ids:
+        topic = broker.metadata.image.topic_by_id(topic_id)
+        if topic is None:
+            unknown.append(MetadataResponseTopic(name=None, topic_id=topic_id, error_code=ErrorCode.UNKNOWN_TOPIC_ID))
+        elif not broker.authorizer.allows(context, Operation.DESCRIBE, ResourceType.TOPIC, topic.name):
+            # Without its name: a client that may not see the topic learns no more than it knew.
+            error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            hidden.append(MetadataResponseTopic(name=None, topic_id=topic_id, error_code=error))
+        else:
+            known.append(_known(broker, context, topic, request))
+    return unknown + known + hidden
+
+
+async def _look_up_names(
+    broker: Broker, context: RequestContext, request: MetadataRequest, names: Collection[str]
+) -> list[MetadataResponseTopic]:
+    """Topics first, then missing ones, then those that the client may not see: Kafka's order."""
     may_create = request.allow_auto_topic_creation or context.version < AUTO_CREATION_FLAG_VERSION
     errors: dict[str, ErrorCode] = {}
     if may_create and broker.settings.boolean("auto.create.topics.enable"):
         errors = await _create_missing(broker, context, [name for name in names if _is_missing(broker, context, name)])
-    image = broker.metadata.image
+    known, missing, hidden = [], [], []
     for name in names:
-        topic = image.topics.get(name)
+        topic = broker.metadata.image.topics.get(name)
         if not broker.authorizer.allows(context, Operation.DESCRIBE, ResourceType.TOPIC, name):
-            answers.append(MetadataResponseTopic(name=name, error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+            hidden.append(MetadataResponseTopic(name=name, error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED))
         elif topic is not None:
-            answers.append(_known(broker, context, topic, request))
+            known.append(_known(broker, context, topic, request))
         else:
-            answers.append(_unknown(broker, context, name, errors.get(name), request))
-    for topic_id in dict.fromkeys(topic.topic_id for topic in asked if topic.name is None):
-        topic = image.topic_by_id(topic_id)
-        if topic is None:
-            answers.append(MetadataResponseTopic(name=None, topic_id=topic_id, error_code=ErrorCode.UNKNOWN_TOPIC_ID))
-        elif not broker.authorizer.allows(context, Operation.DESCRIBE, ResourceType.TOPIC, topic.name):
-            # Without its name: who may not see the topic learns no more than it knew.
-            error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-            answers.append(MetadataResponseTopic(name=None, topic_id=topic_id, error_code=error))
-        else:
-            answers.append(_known(broker, context, topic, request))
-    return answers
+            missing.append(_unknown(broker, context, name, errors.get(name), request))
+    return known + missing + hidden
 
 
 def _is_missing(broker: Broker, context: RequestContext, name: str) -> bool:

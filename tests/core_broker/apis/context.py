@@ -24,6 +24,7 @@ from barnabas.wire.struct import Message
 from core_broker.apis.table import SERVED
 from core_broker.configs.broker import BROKER_CATALOGUE
 from core_broker.context import Listener, RequestContext
+from core_broker.disk_health import DiskFinding
 from core_broker.log.config import LogConfig
 from core_broker.log.disk import Disk
 from core_broker.log.partition_log import PartitionLog
@@ -76,6 +77,16 @@ class Denies:
         return (operation, resource, name) not in self._denied
 
 
+class KnownHealth:
+    """What is known of the disk, without a look at it."""
+
+    def __init__(self) -> None:
+        self.finding = DiskFinding()
+
+    async def look(self) -> DiskFinding:
+        return self.finding
+
+
 class AdminBroker:
     """Asks handlers as a connection would: through the bytes of a version, both ways."""
 
@@ -88,6 +99,7 @@ class AdminBroker:
         self.quotas = ClientQuotas(QUOTA_WINDOWS, QUOTA_WINDOWS)
         self.request_log = RequestLog()
         self.disk = disk or Disk()
+        self.disk_health = KnownHealth()
         self.metadata = MetadataStore.open(path, Node(NODE_ID, DIRECTORY_ID), disk=self.disk, clock_ms=self.clock_ms)
         self.metadata.begin(self.listeners, None, unclean=False)
         self._path = path

@@ -38,6 +38,7 @@ from barnabas.wire.messages.list_partition_reassignments import (
 )
 from barnabas.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 from barnabas.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest, UpdateFeaturesResponse
+from core_broker.disk_health import DiskFinding
 from core_broker.security.authorizer import CLUSTER_NAME, Operation, ResourceType
 from tests.core_broker.apis.context import CLUSTER_ID, NOW_MS, AdminBroker, Denies
 
@@ -121,6 +122,15 @@ def test_log_directories_tell_what_partitions_take(admin: AdminBroker, tmp_path:
     assert measure(
         DescribableLogDirTopic(topic="t", partitions=[0, 9]), DescribableLogDirTopic(topic="nope", partitions=[0])
     ) == {("t", 0): size}
+
+
+def test_a_log_directory_that_takes_no_writes_has_an_error_and_its_sizes(admin: AdminBroker, tmp_path: Path) -> None:
+    admin.create("t")
+    admin.disk_health.finding = DiskFinding(problem="disk full")
+    (result,) = admin.ask(DescribeLogDirsRequest(topics=None), expect=DescribeLogDirsResponse).results
+    assert (result.error_code, result.log_dir) == (ErrorCode.KAFKA_STORAGE_ERROR, str(tmp_path))
+    assert result.usable_bytes > 0
+    assert [topic.name for topic in result.topics] == ["t"]
 
 
 def elect(admin: AdminBroker, *asked: TopicPartitions, version: int = 2, kind: int = 0) -> ElectLeadersResponse:

@@ -88,9 +88,27 @@ def test_a_topic_that_is_named_twice_is_described_once(admin: AdminBroker) -> No
 
 def test_topics_are_found_by_id(admin: AdminBroker) -> None:
     topic_id = admin.create("t")
-    found, missing = ask(admin, ids=(topic_id, b"x" * 16)).topics
+    missing, found = ask(admin, ids=(topic_id, b"x" * 16)).topics
     assert (found.name, found.error_code) == ("t", 0)
     assert (missing.name, missing.topic_id, missing.error_code) == (None, b"x" * 16, ErrorCode.UNKNOWN_TOPIC_ID)
+
+
+@pytest.mark.parametrize("version", [12, 13])
+def test_one_id_makes_a_request_one_for_ids_alone(admin: AdminBroker, version: int) -> None:
+    topic_id = admin.create("t")
+    admin.create("other")
+    entries = [("", topic_id), ("other", bytes(16)), (None, bytes(16)), ("new", b"x" * 16)]
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=name, topic_id=given) for name, given in entries])
+    missing, found = admin.ask(request, version, expect=MetadataResponse).topics
+    assert (found.name, found.topic_id, found.error_code) == ("t", topic_id, 0)
+    assert (missing.name, missing.topic_id, missing.error_code) == (None, b"x" * 16, ErrorCode.UNKNOWN_TOPIC_ID)
+    assert everything(admin) == ["t", "other"]
+
+
+def test_an_entry_without_id_and_name_is_an_error_of_the_request(admin: AdminBroker) -> None:
+    response = ask(admin, "t", ids=(bytes(16),))
+    assert [topic.error_code for topic in response.topics] == [ErrorCode.INVALID_REQUEST] * 2
+    assert (response.error_code, response.brokers) == (ErrorCode.INVALID_REQUEST, [])
 
 
 @pytest.mark.parametrize("version", [10, 11])

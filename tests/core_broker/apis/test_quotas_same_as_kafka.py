@@ -23,7 +23,8 @@ from barnabas.wire.messages.describe_client_quotas import (
 )
 from barnabas.wire.messages.produce import ProduceResponse
 from tests.broker import BarnabasBroker
-from tests.core_broker.apis.test_same_as_kafka import Pair, plain, topic
+from tests.core_broker.apis.pair import Pair, plain
+from tests.core_broker.apis.test_same_as_kafka import topic
 from tests.core_broker.broker_client import BrokerClient, produce_request, records
 from tests.oracle import ApacheKafka
 from tests.waiting import wait_for

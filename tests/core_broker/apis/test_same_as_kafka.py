@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-from barnabas.wire import apis
 from barnabas.wire.errors import ErrorCode
 from barnabas.wire.messages import alter_configs, incremental_alter_configs
 from barnabas.wire.messages.alter_partition_reassignments import (
@@ -27,7 +26,6 @@ from barnabas.wire.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
-    CreateTopicsResponse,
 )
 from barnabas.wire.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from barnabas.wire.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
@@ -54,17 +52,13 @@ from barnabas.wire.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopic,
 )
 from barnabas.wire.messages.unregister_broker import UnregisterBrokerRequest
-from barnabas.wire.struct import Message, Struct
-from core_broker.apis.table import SERVED
+from barnabas.wire.struct import Message
 from tests.broker import BarnabasBroker
-from tests.core_broker.wire_socket import WireSocket
+from tests.core_broker.apis.pair import Pair, plain
 from tests.oracle import ApacheKafka
-from tests.waiting import wait_for
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 TIMEOUT_MS = 5000
-# What names a place, a time or a thing made at random, and messages, which are our own.
-DIFFERENT = ("error_message", "host", "port", "cluster_id", "topic_id")
 
 # Defaults of ours that are not Kafka's, each for a reason; and listeners, which Kafka can change while it runs.
 OTHER_DEFAULTS = {"listeners", "log.dir"}
@@ -79,56 +73,6 @@ OWN_BROKER = {
     "request.log",
     "request.log.slow.ms",
 }
-
-
-class Pair:
-    """Both brokers, each with the same topics."""
-
-    def __init__(self, ours: str, kafka: str) -> None:
-        self._addresses = {"ours": ours, "kafka": kafka}
-
-    def ask(self, request: Message, version: int | None = None) -> dict[str, Message]:
-        chosen = SERVED[request.API_KEY].max_version if version is None else version
-        response = apis.response_class(request.API_KEY)
-        answers = {}
-        for name, address in self._addresses.items():
-            with WireSocket(address) as wire:
-                answers[name] = wire.ask(request, response, chosen)
-        return answers
-
-    def agree(self, request: Message, version: int | None = None) -> None:
-        answers = self.ask(request, version)
-        assert plain(answers["ours"]) == plain(answers["kafka"])
-
-    def create(self, *topics: CreatableTopic) -> None:
-        """Create topics, and wait until both tell of them: Kafka takes a moment."""
-        for answer in self.ask(CreateTopicsRequest(topics=list(topics))).values():
-            assert isinstance(answer, CreateTopicsResponse)
-            codes = {topic.error_code for topic in answer.topics}
-            assert codes <= {ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS}
-        asked = MetadataRequest(
-            topics=[MetadataRequestTopic(name=topic.name) for topic in topics], allow_auto_topic_creation=False
-        )
-
-        def told() -> bool:
-            answers = self.ask(asked).values()
-            return all(
-                topic.error_code == ErrorCode.NONE and topic.partitions
-                for answer in answers
-                if isinstance(answer, MetadataResponse)
-                for topic in answer.topics
-            )
-
-        wait_for(told, "both brokers know the topics")
-
-
-def plain(value: object) -> object:
-    """A message as plain data, in an order of its own, without what cannot be the same."""
-    if isinstance(value, Struct):
-        return {field.name: plain(getattr(value, field.name)) for field in value.FIELDS if field.name not in DIFFERENT}
-    if isinstance(value, list):
-        return sorted((plain(item) for item in value), key=repr)
-    return value
 
 
 @pytest.fixture(scope="module")
@@ -327,6 +271,46 @@ def test_metadata_of_what_is_not_there(pair: Pair) -> None:
         ),
         8,
     )
+
+
+UNKNOWN_ID, OTHER_UNKNOWN_ID = b"x" * 16, b"y" * 16
+Entries = list[tuple[str | None, str | bytes]]
+# (name, id); an id that is the name of a topic stands for that topic's id. Left out: no id and no name, on which Kafka fails.
+IDS_AND_NAMES: list[Entries] = [
+    [("", "pair-one")],
+    [(None, "pair-one")],
+    [("pair-five", "pair-one")],
+    [("bad name", "pair-one")],
+    [("pair-one", UNKNOWN_ID)],
+    [("", bytes(16))],
+    [("", bytes(16)), ("pair-one", bytes(16)), ("nope", bytes(16)), ("pair-five", bytes(16))],
+    [("", "pair-one"), ("", UNKNOWN_ID), (None, OTHER_UNKNOWN_ID), ("", "pair-five"), (None, "pair-one")],
+    [("pair-five", bytes(16)), ("", "pair-one"), (None, bytes(16)), ("nope", bytes(16))],
+]
+
+
+def described_in_order(pair: Pair, side: str, entries: Entries, version: int) -> tuple[object, object]:
+    """The response, and its topics in the order in which they are in it, with names in place of known ids."""
+    known = pair.ask_one(side, MetadataRequest(topics=names("pair-one", "pair-five")))
+    assert isinstance(known, MetadataResponse)
+    ids: dict[str | bytes | None, bytes] = {topic.name: topic.topic_id for topic in known.topics}
+    asked = [
+        MetadataRequestTopic(name=name, topic_id=given if isinstance(given, bytes) else ids[given])
+        for name, given in entries
+    ]
+    request = MetadataRequest(topics=asked, allow_auto_topic_creation=False, include_topic_authorized_operations=True)
+    answer = pair.ask_one(side, request, version)
+    assert isinstance(answer, MetadataResponse)
+    named = {topic_id: name for name, topic_id in ids.items()}
+    topics = [(named.get(topic.topic_id, topic.topic_id), plain(topic)) for topic in answer.topics]
+    return plain(answer), topics
+
+
+@pytest.mark.parametrize("version", [10, 12, 13])
+@pytest.mark.parametrize("entries", IDS_AND_NAMES, ids=range(len(IDS_AND_NAMES)))
+def test_metadata_of_ids_and_names(pair: Pair, entries: Entries, version: int) -> None:
+    ours, kafkas = (described_in_order(pair, side, entries, version) for side in ("ours", "kafka"))
+    assert ours == kafkas
 
 
 def pages(*topics: str, limit: int = 2000, cursor: tuple[str, int] | None = None) -> Message:
