@@ -104,6 +104,8 @@ class Broker:
         self.topics = Topics(self.node_id, self._open_partition, self._settings_of)
         self._disk = disk or Disk()
         self._commits = GroupCommit(loop, self._disk)
+        batch_max_bytes = settings.integer("message.max.bytes")
+        self.disk_health = DiskHealth(log_directory(settings), self._disk, self._commits, loop, batch_max_bytes)
         self._writer = Writer(loop)
         self._background = ThreadPoolExecutor(BACKGROUND_THREADS, thread_name_prefix="background")
         windows = _windows(settings, "quota")
@@ -116,7 +118,13 @@ class Broker:
         self.request_log = self._server.request_log
         self._checkpointing = asyncio.Lock()
         self.upkeep = Upkeep(
-            self.topics.opened, self._stored, self.checkpoint, self.remove_deleted, self._clean, clock_ms
+            self.topics.opened,
+            self._stored,
+            self.checkpoint,
+            self.remove_deleted,
+            self._clean,
+            self.disk_health.watch,
+            clock_ms,
         )
 
     # Starting and stopping.
@@ -186,8 +194,7 @@ class Broker:
             ) from None
         per_partition = self.settings.boolean("metrics.per.partition")
         exposition = Exposition(self, self._server, self._commits, per_partition=per_partition)
-        health = DiskHealth(self._directory.path, self._disk, self._commits, self.loop)
-        self.metrics = MetricsListener(exposition.page, health.problem)
+        self.metrics = MetricsListener(exposition.page, self.disk_health.look)
         self._take_quotas()
         await self.metrics.serve(sock)
         logger.info("metrics are at http://%s:%d/metrics", self.metrics.host, self.metrics.port)

@@ -17,6 +17,9 @@ PARTITIONS_PER_TURN = 50
 FLUSH_LOOK_INTERVAL_MS = 1000
 """How late a flush asked for with flush.ms may come."""
 
+DISK_LOOK_INTERVAL_MS = 1000
+"""How late the log may say that the disk is full: one statvfs, which the kernel answers from memory."""
+
 INTERVAL_LOOK_MS = 1000
 """How late a changed interval may be noticed."""
 
@@ -42,6 +45,7 @@ class Upkeep:
         checkpoint: Callable[[], Awaitable[None]],
         remove_deleted: Callable[[], None],
         clean: Callable[[], Awaitable[None]],
+        watch_disk: Callable[[], Awaitable[None]],
         clock_ms: Callable[[], int],
     ) -> None:
         self._opened = opened
@@ -49,6 +53,7 @@ class Upkeep:
         self._checkpoint = checkpoint
         self._remove_deleted = remove_deleted
         self._clean = clean
+        self._watch_disk = watch_disk
         self._clock_ms = clock_ms
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -59,6 +64,7 @@ class Upkeep:
             (self.forget_producers, intervals.producers_ms),
             (self.flush, FLUSH_LOOK_INTERVAL_MS),
             (self.clean, intervals.cleaner_backoff_ms),
+            (self._watch_disk, DISK_LOOK_INTERVAL_MS),
         ]
         self._tasks = [loop.create_task(self._repeat(job, interval)) for job, interval in jobs]
 

@@ -18,12 +18,14 @@ class SmallDisk:
         self.path = path
         self._ballast = path / ".ballast"
 
-    def fill(self) -> None:
+    def fill(self, leave_bytes: int = 0) -> None:
+        """Take all space, and then give `leave_bytes` of it back."""
         with self._ballast.open("ab", buffering=0) as file:
             for size in (1 << 16, 1 << 12):
                 with suppress(OSError):
                     while True:
                         file.write(bytes(size))
+            file.truncate(file.seek(0, os.SEEK_END) - leave_bytes)
 
     def make_room(self) -> None:
         self._ballast.unlink()

@@ -47,6 +47,9 @@ async def handle(broker: Broker, context: RequestContext, request: DescribeLogDi
             if asked.topic in topics
         ]
     result = await asyncio.to_thread(_measure, log_directory(broker.settings), wanted)
+    if (await broker.disk_health.look()).problem is not None:
+        # As Kafka reports a directory that it cannot write to; sizes are in it nevertheless: they say what takes the space.
+        result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
     return DescribeLogDirsResponse(results=[result])
 
 

@@ -165,6 +165,11 @@ class Disk:
     def set_modified(self, path: FilePath, modified_ms: int) -> None:
         os.utime(path, ns=(modified_ms * 1_000_000, modified_ms * 1_000_000))
 
+    def free_bytes(self, path: FilePath) -> int:
+        """What may still be written to the file system of a file or directory, without what is reserved for root."""
+        found = os.statvfs(path)
+        return found.f_bavail * found.f_frsize
+
     # -- directories --------------------------------------------------------------------------------------------------
 
     def make_directory(self, path: FilePath) -> None:

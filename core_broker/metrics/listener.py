@@ -9,6 +9,8 @@ import socket
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from core_broker.disk_health import DiskFinding
+
 logger = logging.getLogger(__name__)
 
 PATH: Final = "/metrics"
@@ -22,8 +24,7 @@ ANSWER_DEADLINE_S: Final = 60.0
 CONNECTIONS_MAX: Final = 16
 
 Page = Callable[[], Awaitable[bytes]]
-Check = Callable[[], Awaitable[str | None]]
-"""What is wrong with the broker; None if nothing is."""
+Check = Callable[[], Awaitable[DiskFinding]]
 
 
 class Refusal(Exception):
@@ -89,12 +90,17 @@ class MetricsListener:
     async def _health(self, path: str) -> tuple[str, dict[str, object]]:
         if path == LIVE_PATH:
             return "200 OK", {"status": "alive"}
-        problem = await self._check()
-        disk = {"healthy": True} if problem is None else {"healthy": False, "reason": problem}
-        told = {"service": "broker", "checks": {"disk": disk}}
-        if problem is None:
-            return "200 OK", {"status": "healthy", "message": "everything works", **told}
-        return "503 Service Unavailable", {"status": "unhealthy", "message": f"disk: {problem}", **told}
+        found = await self._check()
+        disk: dict[str, object] = {"healthy": found.problem is None}
+        if found.space is not None:
+            disk |= {"directory": found.space.directory, "free_bytes": found.space.free_bytes}
+        if reason := found.problem or found.warning:
+            disk["reason"] = reason
+        body = {"service": "broker", "checks": {"disk": disk}}
+        if found.problem is not None:
+            return "503 Service Unavailable", {"status": "unhealthy", "message": f"disk: {found.problem}", **body}
+        message = f"warning: {found.warning}" if found.warning else "everything works"
+        return "200 OK", {"status": "healthy", "message": message, **body}
 
     async def _collect(self) -> bytes:
         async with self._turn:

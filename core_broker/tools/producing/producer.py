@@ -41,7 +41,10 @@ SIZE_MARGIN_BYTES: Final = 128
 
 
 class Producer:
-    """One producer. `settled` is called with each batch whose outcome is known; its `notes` are those given to `send`."""
+    """One producer. `settled` is called with each batch whose outcome is known; its `notes` are those given to `send`.
+
+    `retried` is called with each batch that will be sent again, and with the error.
+    """
 
     def __init__(
         self,
@@ -49,6 +52,7 @@ class Producer:
         settings: ProducerSettings,
         *,
         settled: Callable[[ProducerBatch], None] | None = None,
+        retried: Callable[[ProducerBatch, KafkaError], None] | None = None,
         clock_s: Callable[[], float] = time.time,
         chooser: random.Random | None = None,
     ) -> None:
@@ -59,6 +63,7 @@ class Producer:
         self._chooser = chooser or random.Random()
         self._transactions = TransactionClient(client, settings)
         self._settled = settled
+        self._retried = retried
         self._sender: Sender | None = None
         self._partitions: dict[tuple[str, int], TopicPartition] = {}
         self._counts: dict[str, int] = {}
@@ -240,7 +245,7 @@ class Producer:
 
     async def _start(self) -> Sender:
         if self._sender is None:
-            self._sender = Sender(self.cluster, self.settings, self._transactions, self._settled)
+            self._sender = Sender(self.cluster, self.settings, self._transactions, self._settled, self._retried)
         return self._sender
 
     async def _end(self, sender: Sender, *, commit: bool) -> None:

@@ -76,7 +76,8 @@ class PartitionQueue:
 
 
 class Sender:
-    """Sends what was appended. All state belongs to the event loop; `settled` hears of each batch that is done."""
+    """Sends what was appended. All state belongs to the event loop; `settled` is called with each batch that is done, `retried` with each
+    that will be sent again."""
 
     def __init__(
         self,
@@ -84,6 +85,7 @@ class Sender:
         settings: ProducerSettings,
         transactions: TransactionClient,
         settled: Callable[[ProducerBatch], None] | None,
+        retried: Callable[[ProducerBatch, KafkaError], None] | None,
     ) -> None:
         self.queues: dict[TopicPartition, PartitionQueue] = {}
         self.identity = Identity()
@@ -94,6 +96,7 @@ class Sender:
         self._settings = settings
         self._transactions = transactions
         self._settled = settled
+        self._retried = retried
         self._loop = asyncio.get_running_loop()
         self._busy: dict[int, int] = {}
         self._ready: dict[TopicPartition, PartitionQueue] = {}
@@ -387,6 +390,8 @@ class Sender:
             self._ready[batch.partition] = queue
             self._stale |= error.code in _STALE_METADATA
             self._wake.set()
+            if self._retried is not None:
+                self._retried(batch, error)
             return
         self._finally_fail(batch, error)
 

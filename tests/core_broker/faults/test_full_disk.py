@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 
+from barnabas.cli.main import main
 from barnabas.wire.batch import build_batch
 from barnabas.wire.errors import ErrorCode
 from core_broker.disk_health import PROBE_NAME
@@ -25,6 +27,8 @@ from tests.waiting import wait_for
 DISK_BYTES = 4 * 1024 * 1024
 MANY_PARTITIONS = 300  # whose records do not fit into what is left of the metadata log's last page
 EXIT_FAILURE = 1
+FEW_BYTES = 460_000  # enough for a record, and too few for a batch
+DELIVERY_DEADLINE_S = 30
 
 
 @pytest.fixture
@@ -77,22 +81,76 @@ def test_a_full_disk_refuses_writes_and_nothing_else(crowded: BarnabasBroker, sm
 
 
 def test_health_tells_of_a_full_disk_also_when_nobody_writes(crowded: BarnabasBroker, small_disk: SmallDisk) -> None:
-    port = int(crowded.settings["metrics.listener"].rpartition(":")[2])
+    port = metrics_port(crowded)
 
     def health() -> tuple[int, dict[str, Any]]:
-        answer, body = ask(port, path="/health")
-        return answer.status, json.loads(body)
+        return health_of(crowded)
 
     assert health()[0] == HTTPStatus.OK
     small_disk.fill()
     wait_for(lambda: health()[0] == HTTPStatus.SERVICE_UNAVAILABLE, "the finding")
-    status, told = health()
-    assert (status, told["status"]) == (HTTPStatus.SERVICE_UNAVAILABLE, "unhealthy")
-    assert "No space left on device" in told["checks"]["disk"]["reason"]
+    status, body = health()
+    assert (status, body["status"]) == (HTTPStatus.SERVICE_UNAVAILABLE, "unhealthy")
+    assert body["checks"]["disk"]["reason"].startswith(f"disk full: {crowded.log_dir}: 0 bytes free")
+    assert body["checks"]["disk"]["directory"] == str(crowded.log_dir)
     assert ask(port, path="/health/live")[0].status == HTTPStatus.OK
     small_disk.make_room()
     wait_for(lambda: health()[0] == HTTPStatus.OK, "the return")
     assert not (crowded.log_dir / PROBE_NAME).exists()
+
+
+def test_a_disk_too_full_for_a_batch_is_reported_and_the_batch_stored_when_there_is_space(
+    crowded: BarnabasBroker, small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with AdminClient(crowded.address) as client:
+        client.create("topic")
+        client.append("topic", b"before")
+    assert "disk nearly full" in broker_row(crowded, capsys)["reason"]
+    small_disk.fill(leave_bytes=FEW_BYTES)
+    # One batch, since the broker's time-out is far and the records come fast; it does not fit, and the producer retries it.
+    producer = Producer({"bootstrap.servers": crowded.address, "linger.ms": 100, "enable.idempotence": True})
+    failures: list[object] = []
+    sent = [b"%d:" % number + bytes(100_000) for number in range(8)]
+    for value in sent:
+        producer.produce("topic", value, on_delivery=lambda error, _: failures.append(error) if error else None)
+    assert producer.flush(0.5) > 0
+    wait_for(lambda: health_of(crowded)[0] == HTTPStatus.SERVICE_UNAVAILABLE, "the finding")
+    assert str(crowded.log_dir) in health_of(crowded)[1]["message"]
+    row = broker_row(crowded, capsys)
+    assert row["health"] == "unhealthy"
+    assert row["reason"].startswith(f"disk full: {crowded.log_dir}: ")
+    wait_for(lambda: f"disk full: {crowded.log_dir}" in crowded.tail(), "the log")
+    limits = ("request.timeout.ms=400", "delivery.timeout.ms=500")
+    words = ["produce", "topic", "x" * 2 * FEW_BYTES, "-b", crowded.address]
+    assert main([*words, *(word for limit in limits for word in ("--set", limit))]) == 1
+    printed = capsys.readouterr().err
+    assert "not written yet, retrying: KAFKA_STORAGE_ERROR" in printed
+    assert printed.count("No space left") == 2  # when it was retried, and at the end
+    small_disk.make_room()
+    assert producer.flush(DELIVERY_DEADLINE_S) == 0
+    assert failures == []
+    wait_for(lambda: broker_row(crowded, capsys)["health"] == "healthy", "the return")
+    crowded.kill()
+    crowded.start()
+    with AdminClient(crowded.address) as client:
+        assert values(client.read_all("topic")) == [b"before", *sent]
+
+
+def broker_row(broker: BarnabasBroker, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """What `barnabas status` shows of a broker."""
+    main(["status", "-b", broker.address, "--data-dir", str(broker.home), "-o", "json"])
+    services = json.loads(capsys.readouterr().out)["services"]
+    found: dict[str, Any] = next(service for service in services if service["name"] == "broker")
+    return found
+
+
+def metrics_port(broker: BarnabasBroker) -> int:
+    return int(broker.settings["metrics.listener"].rpartition(":")[2])
+
+
+def health_of(broker: BarnabasBroker) -> tuple[int, dict[str, Any]]:
+    answer, body = ask(metrics_port(broker), path="/health")
+    return answer.status, json.loads(body)
 
 
 def append_small(client: AdminClient, count: int) -> list[bytes]:
