@@ -37,6 +37,7 @@ _HINTS: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.GROUP_AUTHORIZATION_FAILED: "The broker's ACLs do not allow it; ask whoever administers it.",
     ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "The broker's ACLs do not allow it; ask whoever administers it.",
     ErrorCode.REQUEST_TIMED_OUT: "The broker takes too long: look at its log.",
+    ErrorCode.KAFKA_STORAGE_ERROR: "The broker cannot write to its disk: `barnabas status` shows its log directory and the free space.",
 }
 _ELSEWHERE: Final[Mapping[str, str]] = {
     "HTTP": "--bootstrap-server takes the broker's own port, by default 9092; the registry, the REST proxy, Connect and SQL have others.",

@@ -6,7 +6,7 @@ import argparse
 from typing import Any, Final
 
 from barnabas.cli import connectors_arguments, schemas_arguments, sql_arguments
-from barnabas.cli.command_parser import add_action, whole_number
+from barnabas.cli.command_parser import add_action, add_report_form, whole_number
 from barnabas.cli.output import FORMS, TABLE
 from barnabas.cli.service_address import address_of, default_text
 
@@ -90,6 +90,7 @@ def _add_produce(commands: Commands) -> None:
     one.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the producer, as linger.ms=0"
     )
+    add_report_form(one)
 
 
 def _add_consume(commands: Commands) -> None:
@@ -156,6 +157,8 @@ def _action(actions: Commands, name: str, about: str) -> argparse.ArgumentParser
     _connection(parser)
     if name in ("list", "describe", "reset"):
         _form(parser)
+    else:
+        add_report_form(parser)
     return parser
 
 

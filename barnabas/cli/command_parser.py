@@ -6,6 +6,8 @@ import argparse
 import difflib
 from typing import Any, Final
 
+from barnabas.cli.output import REPORT_FORMS, TEXT
+
 # No word of a command line can contain it, so it marks the words behind `--` without doubt.
 _LITERAL: Final = "\0"
 _OTHER_WORDS: Final = {"describe": ("show",), "show": ("describe",)}
@@ -69,6 +71,10 @@ def add_action(actions: Any, name: str, about: str) -> argparse.ArgumentParser:
     )
     parser.set_defaults(action=name)
     return parser
+
+
+def add_report_form(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--output", "-o", choices=REPORT_FORMS, default=TEXT, help=f"form of the report ({TEXT})")
 
 
 def whole_number(smallest: int) -> Any:

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from barnabas.cli import output
+from barnabas.cli.command_parser import add_report_form
 from barnabas.cli.service_address import address_of
 
 SHELLS: Final = ("bash", "zsh", "fish")
@@ -25,10 +27,11 @@ class Place(NamedTuple):
 
 def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     if arguments.shell == "names":
-        return _print_names(arguments.kind)
+        return _print_names(arguments.kind, arguments.output)
     places = list(walk(parser))
     scripts = {"bash": _bash, "zsh": _zsh, "fish": _fish}
-    print(scripts[arguments.shell](places), end="")
+    script = scripts[arguments.shell](places)
+    output.report(arguments.output, {"shell": arguments.shell, "script": script}, script.removesuffix("\n"))
     return 0
 
 
@@ -41,10 +44,11 @@ def add_command(commands: Any) -> None:
     )
     shells = one.add_subparsers(dest="shell", metavar="SHELL", required=True)
     for shell in SHELLS:
-        shells.add_parser(shell, help=f"for {shell}", description=f"Print the script for {shell}.")
+        add_report_form(shells.add_parser(shell, help=f"for {shell}", description=f"Print the script for {shell}."))
     # For the scripts alone, so it stands in no help text.
     names = shells.add_parser("names")
     names.add_argument("kind", choices=NAMES)
+    add_report_form(names)
 
 
 def walk(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[Place]:
@@ -166,13 +170,13 @@ def _fish(places: list[Place]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _print_names(kind: str) -> int:
+def _print_names(kind: str, form: str) -> int:
     """Names for Tab; nothing, and no complaint, where nobody answers."""
     ask = {"connectors": _connectors, "subjects": _subjects}.get(kind, lambda: _names_in_cluster(kind))
     names = ask()
     if names is None:
         return 1
-    print("\n".join(sorted(names)))
+    output.report(form, sorted(names), *sorted(names))
     return 0
 
 

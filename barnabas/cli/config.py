@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from barnabas.kernel.settings import Explanation
+from barnabas.cli import output
+from barnabas.kernel.settings import Explanation, Settings
 from barnabas.services import Service
 
 NO_VALUE = "(none)"
 
 
-def run(services: Sequence[Service], flags: dict[str, str], file: Path | None, *, docs: bool) -> int:
-    for service in services:
-        settings = service.resolve(flags, os.environ, file).settings
-        print(f"# {service.name}: name, value, source")
+def run(services: Sequence[Service], flags: dict[str, str], file: Path | None, *, docs: bool, form: str) -> int:
+    resolved = {service.name: service.resolve(flags, os.environ, file).settings for service in services}
+    if form == output.JSON:
+        output.write_json(sys.stdout, [_object(name, settings, docs=docs) for name, settings in resolved.items()])
+        return 0
+    for name, settings in resolved.items():
+        print(f"# {name}: name, value, source")
         for line in lines(settings.explain(), docs=docs):
             print(line)
         for remark in settings.remarks:
             print(f"# {remark}")
     return 0
+
+
+def _object(service: str, settings: Settings, *, docs: bool) -> dict[str, Any]:
+    return {
+        "service": service,
+        "settings": [
+            {"name": row.name, "value": row.text, "source": str(row.source)}
+            | ({"meaning": row.setting.doc, "unit": row.setting.unit or None} if docs else {})
+            for row in settings.explain()
+        ],
+        "remarks": list(settings.remarks),
+    }
 
 
 def lines(rows: Sequence[Explanation], *, docs: bool) -> list[str]:

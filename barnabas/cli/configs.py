@@ -49,13 +49,17 @@ async def _describe(session: Session, arguments: Namespace) -> int:
 
 async def _set(session: Session, arguments: Namespace) -> int:
     _, name = _KINDS[arguments.kind]
-    await config_resources.alter(session, name, arguments.name, parse_pairs(arguments.pairs), [])
-    print(f"changed {arguments.kind} {arguments.name}: {' '.join(arguments.pairs)}")
+    pairs = parse_pairs(arguments.pairs)
+    await config_resources.alter(session, name, arguments.name, pairs, [])
+    content = {"kind": arguments.kind, "name": arguments.name, "set": pairs}
+    output.report(arguments.output, content, f"changed {arguments.kind} {arguments.name}: {' '.join(arguments.pairs)}")
     return 0
 
 
 async def _unset(session: Session, arguments: Namespace) -> int:
     _, name = _KINDS[arguments.kind]
     await config_resources.alter(session, name, arguments.name, {}, arguments.names)
-    print(f"changed {arguments.kind} {arguments.name}: {' '.join(arguments.names)} back to default")
+    content = {"kind": arguments.kind, "name": arguments.name, "unset": arguments.names}
+    text = f"changed {arguments.kind} {arguments.name}: {' '.join(arguments.names)} back to default"
+    output.report(arguments.output, content, text)
     return 0

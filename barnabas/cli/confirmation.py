@@ -11,5 +11,7 @@ def confirm(question: str) -> None:
     """Return when somebody at a terminal says yes; CommandError otherwise."""
     if not sys.stdin.isatty():
         raise CommandError("nothing was changed: this cannot be undone", "Say so with --yes.", status=2)
-    if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+    # Standard output is for the result alone, which may go to a program.
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    if input().strip().lower() not in ("y", "yes"):
         raise CommandError("nothing was done")

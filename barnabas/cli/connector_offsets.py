@@ -49,7 +49,8 @@ def _set(client: ConnectClient, arguments: Namespace) -> int:
         print(f"{_flat(each['partition'])}: {_flat(before)} -> {_flat(each['offset'])}", file=sys.stderr)
     if not arguments.yes:
         confirm(f"set these offsets of {arguments.name}?")
-    print(_while_stopped(client, arguments.name, "PATCH", {"offsets": wanted}))
+    message = _while_stopped(client, arguments.name, "PATCH", {"offsets": wanted})
+    output.report(arguments.output, {"name": arguments.name, "message": message, "offsets": wanted}, message)
     return 0
 
 
@@ -58,7 +59,8 @@ def _reset(client: ConnectClient, arguments: Namespace) -> int:
         print(f"{_flat(each['partition'])}: {_flat(each['offset'])}, to be forgotten", file=sys.stderr)
     if not arguments.yes:
         confirm(f"let {arguments.name} begin from the start?")
-    print(_while_stopped(client, arguments.name, "DELETE", None))
+    message = _while_stopped(client, arguments.name, "DELETE", None)
+    output.report(arguments.output, {"name": arguments.name, "message": message, "offsets": []}, message)
     return 0
 
 

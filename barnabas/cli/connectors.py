@@ -13,18 +13,16 @@ from barnabas.cli import connector_figures, connector_files, connector_offsets, 
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.confirmation import confirm
 from barnabas.cli.connect_client import NOT_FOUND, PLUGINS, ConnectClient, Refusal, path_of, plugin_path_of
+from barnabas.cli.connector_states import FAILED, NO_WORKER, RUNNING, UNASSIGNED, ConnectorState
 from barnabas.cli.connectors_arguments import WATCH_S, worker_url
-from barnabas.cli.output import TABLE, Column
+from barnabas.cli.output import JSON, TABLE, Column
 from barnabas.kernel.settings import MASK
 
 ERROR_SHOWN_CHARACTERS: Final = 120
 EXIT_INVALID: Final = 2
 UNCHANGED: Final = "unchanged"
-UNASSIGNED: Final = "UNASSIGNED"
-NOBODY: Final = "-"
-"""The worker of what none has taken up yet."""
 _STYLES: Final = {
-    "RUNNING": terminal.GREEN, "FAILED": terminal.RED, "PAUSED": terminal.YELLOW, "STOPPED": terminal.DIM, UNASSIGNED: terminal.YELLOW,
+    RUNNING: terminal.GREEN, FAILED: terminal.RED, "PAUSED": terminal.YELLOW, "STOPPED": terminal.DIM, UNASSIGNED: terminal.YELLOW,
     "RESTARTING": terminal.YELLOW,
 }  # fmt: skip
 _OWN_FAILURE: Final = re.compile(r"^connect\.[\w.]+: ")
@@ -76,18 +74,18 @@ def _list(client: ConnectClient, arguments: Namespace) -> int:
     figures = connector_figures.collect(client, _worker_ids(connectors.values()))
     rows = []
     for name, parts in sorted(connectors.items()):
-        status, told = parts["status"], figures.get(name, connector_figures.Figures())
-        running = sum(task["state"] == "RUNNING" for task in status["tasks"])
+        found = ConnectorState.of(parts["status"], parts["info"])
+        metrics = figures.get(name, connector_figures.Figures())
         rows.append(
             (
                 name,
                 parts["info"]["type"],
-                _state(status),
-                f"{running}/{len(status['tasks'])}",
-                f"{told.rate:.0f}/s",
-                told.lag,
-                told.dead_letters or None,
-                _last_error(status),
+                found.state,
+                found.running,
+                f"{metrics.rate:.0f}/s",
+                metrics.lag,
+                metrics.dead_letters or None,
+                _last_error(found),
             )
         )
     columns = [
@@ -102,19 +100,38 @@ def _list(client: ConnectClient, arguments: Namespace) -> int:
 
 def _show(client: ConnectClient, arguments: Namespace) -> int:
     name = arguments.name
-    info, status = client.call("GET", path_of(name)), _status(client, name)
-    print(f"{name}: {info['type']}, {_painted(status['connector']['state'])} on {status['connector']['worker_id']}")
+    info = client.call("GET", path_of(name))
+    found = ConnectorState.of(_status(client, name), info)
+    if arguments.output == JSON:
+        output.write_json(
+            sys.stdout,
+            {
+                "name": name,
+                "type": info["type"],
+                "state": found.state,
+                "connector": {"state": found.connector.state, "worker": found.connector.worker},
+                "tasks": [{"id": task.task, "state": task.state, "worker": task.worker} for task in found.tasks],
+                "traces": _traces(found),
+                "config": info["config"],
+            },
+        )
+        return 0
+    print(f"{name}: {info['type']}, {_painted(found.state)}, {found.running} tasks running")
     for setting, text in sorted(info["config"].items()):
         print(f"  {setting} = {output.printable(text)}")
-    for task in status["tasks"]:
-        print(f"task {task['id']}: {_painted(task['state'])} on {task['worker_id']}")
-    for trace in dict.fromkeys(part.get("trace") for part in (status["connector"], *status["tasks"])):
-        # Tasks that fail for one reason say the same.
-        if trace:
-            print()
-            for line in trace.rstrip().splitlines():
-                print(output.printable(line.expandtabs()))
+    print(f"connector: {_painted(found.connector.state)} on {found.connector.worker}")
+    for task in found.tasks:
+        print(f"task {task.task}: {_painted(task.state)} on {task.worker}")
+    for trace in _traces(found):
+        print()
+        for line in trace.rstrip().splitlines():
+            print(output.printable(line.expandtabs()))
     return 0
+
+
+def _traces(found: ConnectorState) -> list[str]:
+    """Each once: tasks that fail for one reason say the same."""
+    return list(dict.fromkeys([part.trace for part in found if part.trace]))
 
 
 def _plugins(client: ConnectClient, arguments: Namespace) -> int:
@@ -142,70 +159,96 @@ def _plugins(client: ConnectClient, arguments: Namespace) -> int:
 
 
 def _create(client: ConnectClient, arguments: Namespace) -> int:
-    wish = connector_files.described(arguments)
-    body: dict[str, Any] = {"name": wish.name, "config": wish.config}
+    described = connector_files.described(arguments)
+    body: dict[str, Any] = {"name": described.name, "config": described.config}
     if arguments.paused:
         body["initial_state"] = "PAUSED"
-    _told_warnings(_validation(client, wish.config))
+    _told_warnings(_validation(client, described.config))
     created = client.call("POST", "/connectors", body)
-    print(f"created {created['name']} ({created['type']})")
+    content = {"name": created["name"], "type": created["type"], "result": "created"}
+    output.report(arguments.output, content, f"created {created['name']} ({created['type']})")
     return 0
 
 
 def _apply(client: ConnectClient, arguments: Namespace) -> int:
     """All files are read before anything is changed: a mistake in the last leaves everything as it was."""
-    for wish in [wish for file in arguments.file for wish in connector_files.read(file)]:
-        change = _change(client, wish)
-        if change != UNCHANGED:
-            _told_warnings(_validation(client, wish.config))
-        if change != UNCHANGED and not arguments.dry_run:
-            client.call("PUT", path_of(wish.name, "/config"), wish.config)
-        print(f"{wish.name}: {change}{' (dry run)' if arguments.dry_run else ''}")
+    described = [each for file in arguments.file for each in connector_files.read(file)]
+    changes = []
+    try:
+        for each in described:
+            change = _change(client, each)
+            if change != UNCHANGED:
+                _told_warnings(_validation(client, each.config))
+            if change != UNCHANGED and not arguments.dry_run:
+                client.call("PUT", path_of(each.name, "/config"), each.config)
+            changes.append({"name": each.name, "change": change, "dry_run": arguments.dry_run})
+            if arguments.output != JSON:
+                print(f"{each.name}: {change}{' (dry run)' if arguments.dry_run else ''}")
+    finally:
+        # Also of those before one that fails: they are changed.
+        if arguments.output == JSON:
+            output.write_json(sys.stdout, changes)
     return 0
 
 
-def _change(client: ConnectClient, wish: connector_files.Described) -> str:
+def _change(client: ConnectClient, described: connector_files.Described) -> str:
     try:
-        former = client.call("GET", path_of(wish.name, "/config"))
+        former = client.call("GET", path_of(described.name, "/config"))
     except Refusal as refusal:
         if refusal.code != NOT_FOUND:
             raise
         return "created"
-    names = sorted(name for name in former.keys() | wish.config.keys() if former.get(name) != wish.config.get(name))
-    if names and all(former.get(name) == MASK and name in wish.config for name in names):
+    names = sorted(
+        name for name in former.keys() | described.config.keys() if former.get(name) != described.config.get(name)
+    )
+    if names and all(former.get(name) == MASK and name in described.config for name in names):
         return f"set again, since secrets cannot be compared: {', '.join(names)}"
     return f"changed {', '.join(names)}" if names else UNCHANGED
 
 
 def _validate(client: ConnectClient, arguments: Namespace) -> int:
-    wish = connector_files.described(arguments)
-    result = _validation(client, wish.config)
+    described = connector_files.described(arguments)
+    result = _validation(client, described.config)
     warnings = _told_warnings(result)
     problems = [(entry["value"]["name"], error) for entry in result["configs"] for error in entry["value"]["errors"]]
+    if arguments.output == JSON:
+        errors = [{"setting": name, "error": error} for name, error in problems]
+        content = {
+            "name": described.name,
+            "is_valid": not problems,
+            "errors": errors,
+            "warnings": result.get("warnings", []),
+        }
+        output.write_json(sys.stdout, content)
+        return EXIT_INVALID if problems else 0
     for name, error in problems:
         print(f"{name}: {error}", file=sys.stderr)
     if problems:
         return EXIT_INVALID
-    print(f"{wish.name}: the settings are right{_with(warnings)}")
+    print(f"{described.name}: the settings are right{_with(warnings)}")
     return 0
 
 
 def _target(client: ConnectClient, arguments: Namespace) -> int:
     client.call("PUT", path_of(arguments.name, f"/{arguments.action}"))
-    print(f"{arguments.name}: {arguments.action} requested")
+    content = {"name": arguments.name, "requested": arguments.action}
+    output.report(arguments.output, content, f"{arguments.name}: {arguments.action} requested")
     return 0
 
 
 def _restart(client: ConnectClient, arguments: Namespace) -> int:
     if arguments.task is not None:
         client.call("POST", path_of(arguments.name, f"/tasks/{arguments.task}/restart"))
-        print(f"{arguments.name}: task {arguments.task} restarts")
+        part = f"task {arguments.task}"
+        content = {"name": arguments.name, "restarting": [part]}
+        output.report(arguments.output, content, f"{arguments.name}: {part} restarts")
         return 0
     only_failed = "true" if arguments.failed else "false"
     status = client.call("POST", path_of(arguments.name, f"/restart?includeTasks=true&onlyFailed={only_failed}"))
     parts = [("connector", status["connector"]), *[(f"task {task['id']}", task) for task in status["tasks"]]]
     restarting = [what for what, part in parts if part["state"] == "RESTARTING"]
-    print(f"{arguments.name}: {', '.join(restarting) + ' restart' if restarting else 'nothing has failed'}")
+    text = f"{arguments.name}: {', '.join(restarting) + ' restart' if restarting else 'nothing has failed'}"
+    output.report(arguments.output, {"name": arguments.name, "restarting": restarting}, text)
     return 0
 
 
@@ -213,7 +256,8 @@ def _delete(client: ConnectClient, arguments: Namespace) -> int:
     if not arguments.yes:
         confirm(f"delete connector {arguments.name}?")
     client.call("DELETE", path_of(arguments.name))
-    print(f"deleted {arguments.name}")
+    content = {"name": arguments.name, "result": "deleted"}
+    output.report(arguments.output, content, f"deleted {arguments.name}")
     return 0
 
 
@@ -241,7 +285,7 @@ def _status(client: ConnectClient, name: str) -> Any:
     except Refusal as refusal:
         if refusal.code != NOT_FOUND:
             raise
-    return {"connector": {"state": UNASSIGNED, "worker_id": NOBODY}, "tasks": []}
+    return {"connector": {"state": UNASSIGNED, "worker_id": NO_WORKER}, "tasks": []}
 
 
 def _validation(client: ConnectClient, config: dict[str, str]) -> Any:
@@ -268,21 +312,14 @@ def _with(warnings: int) -> str:
 def _worker_ids(connectors: Iterable[Any]) -> list[str]:
     statuses = [parts["status"] for parts in connectors]
     parts = [part for status in statuses for part in (status["connector"], *status["tasks"])]
-    return [part["worker_id"] for part in parts if part["worker_id"] != NOBODY]
+    return [part["worker_id"] for part in parts if part["worker_id"] != NO_WORKER]
 
 
-def _state(status: Any) -> str:
-    """That of the connector; FAILED if any part of it has."""
-    states = [status["connector"]["state"], *[task["state"] for task in status["tasks"]]]
-    return "FAILED" if "FAILED" in states else str(states[0])
-
-
-def _last_error(status: Any) -> str | None:
-    for part in (status["connector"], *status["tasks"]):
-        if part.get("trace"):
-            line = part["trace"].strip().splitlines()[0]
-            return _OWN_FAILURE.sub("", line, 1)[:ERROR_SHOWN_CHARACTERS]
-    return None
+def _last_error(found: ConnectorState) -> str | None:
+    if found.first_trace is None:
+        return None
+    line = found.first_trace.strip().splitlines()[0]
+    return _OWN_FAILURE.sub("", line, 1)[:ERROR_SHOWN_CHARACTERS]
 
 
 def _painted(state: str) -> str:

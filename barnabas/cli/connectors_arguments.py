@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any, Final
 
-from barnabas.cli.command_parser import add_action, whole_number
+from barnabas.cli.command_parser import add_action, add_report_form, whole_number
 from barnabas.cli.output import FORMS, TABLE
 from barnabas.cli.service_address import address_of, default_text
 
@@ -35,7 +35,7 @@ def bootstrap_servers(arguments: argparse.Namespace) -> str:
 def _add_readers(actions: Any) -> None:
     one = _table(actions, "list", "list connectors with state, rate, lag and last error")
     one.add_argument("--watch", "-w", action="store_true", help=f"show it again every {WATCH_S} seconds")
-    one = _action(actions, "show", "show a connector: its settings, its tasks, and their errors in full")
+    one = _report(actions, "show", "show a connector: its settings, its tasks, and their errors in full")
     _name(one)
     one.add_argument("--watch", "-w", action="store_true", help=f"show it again every {WATCH_S} seconds")
     one = _table(
@@ -46,27 +46,27 @@ def _add_readers(actions: Any) -> None:
 
 
 def _add_writers(actions: Any) -> None:
-    one = _action(actions, "create", "create a connector; it must not exist")
+    one = _report(actions, "create", "create a connector; it must not exist")
     _settings(one)
     one.add_argument("--paused", action="store_true", help="do not start it yet")
-    one = _action(actions, "apply", "create or change connectors as files say; what is so already stays untouched")
+    one = _report(actions, "apply", "create or change connectors as files say; what is so already stays untouched")
     one.add_argument(
         "--file", "-f", action="append", required=True, metavar="FILE", help="JSON or properties; may be repeated"
     )
     one.add_argument("--dry-run", action="store_true", help="only tell what would change")
-    one = _action(actions, "validate", "tell everything that is wrong with a connector's settings")
+    one = _report(actions, "validate", "report everything that is wrong with a connector's settings")
     _settings(one)
     for verb, about in (
         ("pause", "let a connector rest; its tasks stay"),
         ("resume", "let a paused or stopped connector go on"),
         ("stop", "end a connector's tasks; it stays, and its offsets can be changed"),
     ):
-        _name(_action(actions, verb, about))
-    one = _action(actions, "restart", "start a connector and its tasks anew")
+        _name(_report(actions, verb, about))
+    one = _report(actions, "restart", "restart a connector and its tasks")
     _name(one)
     one.add_argument("--task", type=whole_number(0), metavar="N", help="one task alone")
     one.add_argument("--failed", action="store_true", help="only what has failed")
-    one = _action(actions, "delete", "delete a connector; its offsets stay")
+    one = _report(actions, "delete", "delete a connector; its offsets stay")
     _name(one)
     one.add_argument("--yes", "-y", action="store_true", help="do not ask")
 
@@ -102,6 +102,12 @@ def _add_dead_letters(actions: Any) -> None:
 def _action(actions: Any, name: str, about: str) -> argparse.ArgumentParser:
     parser = add_action(actions, name, about)
     parser.add_argument("--connect", metavar="URL", help=f"a Connect worker; {default_text('connect')}")
+    return parser
+
+
+def _report(actions: Any, name: str, about: str) -> argparse.ArgumentParser:
+    parser = _action(actions, name, about)
+    add_report_form(parser)
     return parser
 
 

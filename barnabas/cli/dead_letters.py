@@ -73,7 +73,8 @@ def _replay(topic: str, arguments: Namespace) -> int:
     targets = Counter(_target(message) for message in _letters(topic, arguments))
     count = targets.total()
     if not count:
-        print(f"sent 0 records again{'' if _begins_anew(arguments) else NOTHING_NEW}")
+        text = f"sent 0 records again{'' if _begins_anew(arguments) else NOTHING_NEW}"
+        output.report(arguments.output, {"name": arguments.name, "sent": 0}, text)
         return 0
     if not arguments.yes:
         confirm(f"send {count} records to {', '.join(sorted(targets))} again?")
@@ -83,7 +84,7 @@ def _replay(topic: str, arguments: Namespace) -> int:
     if failures:
         raise CommandError(f"{len(failures)} of {count} records were not written: {failures[0]}")
     _remember(topic, reached, arguments)
-    print(f"sent {count} records again")
+    output.report(arguments.output, {"name": arguments.name, "sent": count}, f"sent {count} records again")
     return 0
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from barnabas.cli import terminal
+from barnabas.cli import output, terminal
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.demo_removal import LEFT, remove
 from barnabas.cli.demo_steps import DATABASE, PICTURE, Step, Urls, steps
@@ -37,31 +37,38 @@ def run(arguments: Namespace) -> int:
     environment = _environment(places)
     remove(urls, lambda command: _call(command, environment))
     if arguments.remove:
-        print("What a demo has left is removed.")
+        output.report(arguments.output, {"removed": True, "steps": []}, "What a demo has left is removed.")
         return 0
     folder = Path(arguments.folder or tempfile.mkdtemp(prefix="barnabas-demo-")).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / DATABASE).unlink(missing_ok=True)
     try:
-        _show(steps(folder, urls), environment)
+        done = _show(steps(folder, urls), environment, arguments.output)
     except BaseException:
         print(LEFT.format(folder=folder), file=sys.stderr)
         raise
     if arguments.keep:
-        told = f"Everything is still there; its files are in {folder}. `barnabas demo --remove` removes all but these."
-        print(f"{_took(began)} {told}")
+        text = f"Everything is still there; its files are in {folder}. `barnabas demo --remove` removes all but these."
+        content = {"removed": False, "folder": str(folder), "steps": done}
+        output.report(arguments.output, content, f"{_took(began)} {text}")
         return 0
     remove(urls, lambda command: _call(command, environment))
     if arguments.folder is None:
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"{_took(began)} What it has made is removed; --keep leaves it.")
+    text = f"{_took(began)} What it has made is removed; --keep leaves it."
+    output.report(arguments.output, {"removed": True, "steps": done}, text)
     return 0
 
 
-def _show(chosen: Sequence[Step], environment: Mapping[str, str]) -> None:
+def _show(chosen: Sequence[Step], environment: Mapping[str, str], form: str) -> list[dict[str, str]]:
+    """Take the steps, and return each with its output; people see them as they go."""
+    done = []
     for step in chosen:
-        _take(step, environment)
-    print(PICTURE, flush=True)
+        printed = _take(step, environment, is_shown=form != output.JSON)
+        done.append({"title": step.title, "command": step.command, "output": printed})
+    if form != output.JSON:
+        print(PICTURE, flush=True)
+    return done
 
 
 def _took(began: float) -> str:
@@ -86,13 +93,9 @@ def check(places: Places) -> None:
             ) from None
 
 
-def _take(step: Step, environment: Mapping[str, str]) -> None:
-    colours = terminal.colours_here(sys.stdout)
-    if step.title:
-        title = f"# {step.title}"
-        print("\n" + (terminal.painted(title, terminal.BOLD) if colours else title))
-    shown = f"$ {step.command}"
-    print(terminal.painted(shown, terminal.CYAN) if colours else shown, flush=True)
+def _take(step: Step, environment: Mapping[str, str], *, is_shown: bool) -> str:
+    if is_shown:
+        _show_command(step)
     deadline = time.monotonic() + RESULT_TIMEOUT_S
     while True:
         done = _call(step.command, environment)
@@ -100,13 +103,23 @@ def _take(step: Step, environment: Mapping[str, str]) -> None:
         if is_there or step.until is None or time.monotonic() > deadline:
             break
         time.sleep(AGAIN_S)
-    for line in done.stdout.rstrip().splitlines():
+    for line in done.stdout.rstrip().splitlines() if is_shown else ():
         print(line if len(line) <= LINE_MAX_CHARACTERS else f"{line[:LINE_MAX_CHARACTERS]}…", flush=True)
     if not is_there:
         raise CommandError(
-            f"this step has failed: {done.stderr.strip() or 'its result has not come'}",
+            f"this step has failed: {step.command}: {done.stderr.strip() or 'its result has not come'}",
             "`barnabas status` shows how the services are, and their log has more.",
         )
+    return done.stdout
+
+
+def _show_command(step: Step) -> None:
+    colours = terminal.colours_here(sys.stdout)
+    if step.title:
+        title = f"# {step.title}"
+        print("\n" + (terminal.painted(title, terminal.BOLD) if colours else title))
+    shown = f"$ {step.command}"
+    print(terminal.painted(shown, terminal.CYAN) if colours else shown, flush=True)
 
 
 def _call(command: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:

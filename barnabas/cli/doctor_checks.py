@@ -16,13 +16,13 @@ from pathlib import Path
 from shlex import quote
 from typing import Final
 
-from barnabas.cli.listening_places import places_of
+from barnabas.cli.listening_places import ListeningPlace, places_of
 from barnabas.kernel.data_directory import DataDirectory, DataDirectoryError, file_in_the_way
 from barnabas.running_platform import RunningPlatform, running_platforms
 from barnabas.services import BROKER, SERVICES, Resolved
+from core_broker.disk_space import NEARLY_FULL_BYTES
 
 GB: Final = 1_000_000_000
-DISK_FREE_LEAST_BYTES: Final = 1 * GB
 DISK_FREE_FEW_BYTES: Final = 5 * GB
 MEMORY_FOR_SPARK_BYTES: Final = 2 * GB
 FILES_LEAST: Final = 1_024
@@ -90,26 +90,42 @@ def packages() -> Iterator[Finding]:
 
 
 def ports(resolved: Mapping[str, Resolved], own: Path, running: Mapping[Path, RunningPlatform]) -> Iterator[Finding]:
-    """`running` are the platforms of this user, by their data directories; `own` is the folder that is asked about."""
-    for place in places_of(resolved):
-        check = f"port of {place.service}"
-        if place.port == 0:
-            yield Finding(check, Verdict.GOOD, f"{place.listener}: any free port")
-        elif holder := place.holder(running):
-            found = f"{place.address} is that of the platform that runs on {holder}"
-            if holder.resolve() == own.resolve():
-                yield Finding(check, Verdict.GOOD, found)
-            else:
-                remedy = f"For one on {own} beside it, choose other ports: barnabas up --ports-from 19000. About that one: --data-dir {quote(str(holder))}"
-                yield Finding(check, Verdict.BAD, found, remedy)
-        elif place.obstacle() is not None:
-            remedy = (
-                f"`ss -ltnp 'sport = :{place.port}'` shows which program listens there. Stop it, or choose other ports: "
-                "barnabas up --ports-from 19000"
-            )
-            yield Finding(check, Verdict.BAD, f"{place.address} is taken", remedy)
+    """`running` are the platforms of this user, by their data directories; `own` is the folder that is asked about.
+
+    The platform that runs on `own` has chosen its ports when it was started (--ports-from): where no setting names others, they are what
+    counts, and services that it has not started need none.
+    """
+    mine = next((platform for folder, platform in running.items() if folder.resolve() == own.resolve()), None)
+    for name, one in resolved.items():
+        if mine is None or one.settings.is_given("listeners"):
+            for place in places_of({name: one}):
+                yield _port(place, own, running)
         else:
-            yield Finding(check, Verdict.GOOD, f"{place.address} is free")
+            yield from [
+                Finding(f"port of {name}", Verdict.GOOD, f"{address} is that of the platform that runs on {own}")
+                for state in mine.services
+                if state.name == name
+                for address in state.addresses
+            ]
+
+
+def _port(place: ListeningPlace, own: Path, running: Mapping[Path, RunningPlatform]) -> Finding:
+    check = f"port of {place.service}"
+    if place.port == 0:
+        return Finding(check, Verdict.GOOD, f"{place.listener}: any free port")
+    if holder := place.holder(running):
+        found = f"{place.address} is that of the platform that runs on {holder}"
+        if holder.resolve() == own.resolve():
+            return Finding(check, Verdict.GOOD, found)
+        remedy = f"For one on {own} beside it, choose other ports: barnabas up --ports-from 19000. About that one: --data-dir {quote(str(holder))}"
+        return Finding(check, Verdict.BAD, found, remedy)
+    if place.obstacle() is not None:
+        remedy = (
+            f"`ss -ltnp 'sport = :{place.port}'` shows which program listens there. Stop it, or choose other ports: "
+            "barnabas up --ports-from 19000"
+        )
+        return Finding(check, Verdict.BAD, f"{place.address} is taken", remedy)
+    return Finding(check, Verdict.GOOD, f"{place.address} is free")
 
 
 _ELSEWHERE: Final = "Choose another with --data-dir."
@@ -168,7 +184,7 @@ def log_directory_mark(broker: Resolved) -> Finding | None:
 def disk_space(free: int, place: Path) -> Finding:
     found = f"{free / GB:.1f} GB free in {place}"
     remedy = "Free some, choose another disk with --data-dir, or keep less: --set log.retention.bytes=…"
-    if free < DISK_FREE_LEAST_BYTES:
+    if free < NEARLY_FULL_BYTES:
         return Finding("disk", Verdict.BAD, found, remedy)
     return Finding("disk", *((Verdict.ODD, found, remedy) if free < DISK_FREE_FEW_BYTES else (Verdict.GOOD, found)))
 

@@ -89,14 +89,16 @@ async def _reset(session: Session, arguments: Namespace) -> int:
 
 
 async def _delete(session: Session, arguments: Namespace) -> int:
-    admin, failures = GroupAdmin(session), []
+    admin, failures, deleted = GroupAdmin(session), [], []
     for name in dict.fromkeys(arguments.groups):
         try:
             await admin.delete_group(name)
         except KafkaError as error:
             failures.append((f"group {name}", error))
         else:
-            print(f"deleted group {name}")
+            deleted.append(name)
+    results = [{"group": name, "result": "deleted"} for name in deleted]
+    output.report(arguments.output, results, *[f"deleted group {name}" for name in deleted])
     cluster.raise_for(failures)
     return 0
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from barnabas.cli import cluster_arguments, completion
 from barnabas.cli.command_error import CommandError
-from barnabas.cli.command_parser import CommandParser, whole_number
+from barnabas.cli.command_parser import CommandParser, add_report_form, whole_number
 from barnabas.cli.output import JSON, TABLE
 from barnabas.kernel import standard_output
 from barnabas.kernel.standard_output import OutputError
@@ -159,7 +159,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from barnabas.cli import config
 
     services = [SERVICES[arguments.service]] if arguments.service else list(SERVICES.values())
-    return config.run(services, flags, arguments.config, docs=arguments.docs)
+    return config.run(services, flags, arguments.config, docs=arguments.docs, form=arguments.output)
 
 
 def _fail(error: Exception, status: int) -> int:
@@ -195,7 +195,7 @@ def command_parser() -> argparse.ArgumentParser:
     up = commands.add_parser(
         "up", help="start the whole platform", description="Start every service; Ctrl-C stops them."
     )
-    _add_setting_flags(up)
+    _add_setting_flags(up, serves=True)
     up.add_argument("--listeners", metavar="LIST", help="the broker's listeners; port 0 is any free port")
     _add_metrics_flag(up)
     _add_platform_flags(up)
@@ -208,6 +208,7 @@ def command_parser() -> argparse.ArgumentParser:
     config.add_argument("service", nargs="?", choices=list(SERVICES), help="one service; all of them when left out")
     config.add_argument("--docs", action="store_true", help="print what each setting means, too")
     _add_setting_flags(config)
+    add_report_form(config)
     _add_status(commands)
     doctor = commands.add_parser(
         "doctor",
@@ -229,7 +230,7 @@ def _add_serve(commands: cluster_arguments.Commands) -> None:
     services = serve.add_subparsers(dest="service", metavar="SERVICE", required=True)
     for service in SERVICES.values():
         one = services.add_parser(service.name, help=service.summary, description=f"Start {service.summary}.")
-        _add_setting_flags(one, _PROPERTIES_FILES.get(service.name))
+        _add_setting_flags(one, _PROPERTIES_FILES.get(service.name), serves=True)
         one.add_argument("--listeners", metavar="LIST", help="where to listen; port 0 is any free port")
         if service is BROKER:
             _add_metrics_flag(one)
@@ -244,7 +245,8 @@ def _add_serve(commands: cluster_arguments.Commands) -> None:
         one.add_argument("--supervised", action="store_true", help=argparse.SUPPRESS)
 
 
-def _add_setting_flags(parser: argparse.ArgumentParser, known_file: str | None = None) -> None:
+def _add_setting_flags(parser: argparse.ArgumentParser, known_file: str | None = None, *, serves: bool = False) -> None:
+    """What a command that `serves` puts out is its log, and the lines that say where it listens: one form for both."""
     from barnabas.kernel.logging import LOG_FORMATS, LOG_LEVELS
 
     parser.add_argument("--data-dir", metavar="FOLDER", help="folder of the data (barnabas-data)")
@@ -258,7 +260,8 @@ def _add_setting_flags(parser: argparse.ArgumentParser, known_file: str | None =
         metavar="NAME=VALUE",
         help="set anything; may be repeated",
     )
-    parser.add_argument("--log-format", choices=LOG_FORMATS, help="form of the log on standard error (text)")
+    names = ("--log-format", "--output", "-o") if serves else ("--log-format",)
+    parser.add_argument(*names, dest="log_format", choices=LOG_FORMATS, help="form of the log on standard error (text)")
     parser.add_argument("--log-level", choices=LOG_LEVELS, help="least severity that is logged (info)")
 
 
@@ -279,6 +282,7 @@ def _add_status(commands: cluster_arguments.Commands) -> None:
         description="Take a small shop from a database to results and back, each step as the command that a person would type.",
     )
     add_demo_arguments(demo)
+    add_report_form(demo)
     status.add_argument("--watch", action="store_true", help="show it again every two seconds, until Ctrl-C")
     status.add_argument("--output", "-o", choices=(TABLE, JSON), default=TABLE, help="form of the output (table)")
     _add_backup(commands)
@@ -291,7 +295,14 @@ def _add_backup(commands: cluster_arguments.Commands) -> None:
         description="Copy all that was acknowledged before to a new folder, consistent and with checksums.",
     )
     backup.add_argument("folder", type=Path, metavar="FOLDER", help="where the backup goes; new or empty")
-    backup.add_argument("--data-dir", metavar="FOLDER", help="folder of the data (barnabas-data)")
+    source = backup.add_mutually_exclusive_group()
+    source.add_argument(
+        "--data-dir", metavar="FOLDER", help="folder of the data (barnabas-data, else that of the platform that runs)"
+    )
+    source.add_argument(
+        "--bootstrap-server", "-b", dest="broker", metavar="HOST:PORT", help="the broker of a platform on this machine"
+    )
+    add_report_form(backup)
     restore = commands.add_parser(
         "restore",
         help="make a data directory of a backup",
@@ -299,6 +310,7 @@ def _add_backup(commands: cluster_arguments.Commands) -> None:
     )
     restore.add_argument("folder", type=Path, metavar="FOLDER", help="where the backup is")
     restore.add_argument("--data-dir", required=True, metavar="NEW", help="where the data goes; new or empty")
+    add_report_form(restore)
 
 
 def _add_platform_flags(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TextIO
 
@@ -13,6 +14,9 @@ JSON: Final = "json"
 JSON_LINES: Final = "jsonl"
 CSV: Final = "csv"
 FORMS: Final = (TABLE, JSON, JSON_LINES, CSV)
+TEXT: Final = "text"
+REPORT_FORMS: Final = (TEXT, JSON)
+"""Of commands that report what they have done."""
 
 GAP: Final = "  "
 NOTHING: Final = "-"
@@ -40,8 +44,7 @@ def write(out: TextIO, form: str, columns: Sequence[Column], rows: Iterable[Sequ
     if form == TABLE:
         _write_table(out, columns, list(rows))
     elif form == JSON:
-        json.dump([_object(columns, row) for row in rows], out, ensure_ascii=False, indent=2)
-        out.write("\n")
+        write_json(out, [_object(columns, row) for row in rows])
     elif form == JSON_LINES:
         for row in rows:
             out.write(json.dumps(_object(columns, row), ensure_ascii=False) + "\n")
@@ -51,6 +54,20 @@ def write(out: TextIO, form: str, columns: Sequence[Column], rows: Iterable[Sequ
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow([column.name for column in columns])
         writer.writerows([[_flat(value) for value in row] for row in rows])
+
+
+def write_json(out: TextIO, content: object) -> None:
+    json.dump(content, out, ensure_ascii=False, indent=2)
+    out.write("\n")
+
+
+def report(form: str, content: object, *lines: str) -> None:
+    """Print what a command has done: lines for people, or a JSON document for programs."""
+    if form == JSON:
+        write_json(sys.stdout, content)
+        return
+    for line in lines:
+        print(line)
 
 
 def _object(columns: Sequence[Column], row: Sequence[Any]) -> dict[str, Any]:

@@ -76,13 +76,29 @@ def places_of(arguments: Namespace) -> Places:
     return Places(found, running, folder)
 
 
+def data_directory_of(arguments: Namespace) -> Path:
+    """The data directory that the flags name, else that of this folder, else of the platform that `places_of` finds. It need not run."""
+    if arguments.broker is not None:
+        holder = _holder(arguments)
+        if holder is None or not holder[1].holds(host_and_port(arguments.broker)):
+            raise CommandError(
+                f"no platform of this user listens at {arguments.broker}", "Name its data directory: --data-dir FOLDER."
+            )
+        return holder[0]
+    folder = Path(arguments.data_dir) if arguments.data_dir else data_directory()
+    if arguments.data_dir or folder.exists():
+        return folder
+    holder = _holder(arguments)
+    return folder if holder is None else holder[0]
+
+
 def _listens(state: ServiceState, url: str) -> bool:
     """At one of several brokers is enough."""
     return any(state.listens_at(host_and_port(each)) for each in url.split(","))
 
 
 def _given(arguments: Namespace, name: str, variable: str) -> str | None:
-    return getattr(arguments, name) or os.environ.get(variable)
+    return getattr(arguments, name, None) or os.environ.get(variable)
 
 
 def _holder(arguments: Namespace) -> tuple[Path, RunningPlatform] | None:

@@ -9,12 +9,12 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING, Final
 
-from barnabas.cli import cluster
+from barnabas.cli import cluster, output
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.pairs import parse_pairs
 from barnabas.cli.progress import Progress
 from barnabas.wire.client import Client
-from barnabas.wire.errors import KafkaError
+from barnabas.wire.errors import ErrorCode, KafkaError
 from core_broker.tools.admin.client_config import load_properties
 from core_broker.tools.producing.producer import Producer, ProducerBatch, ProducerSettings
 from core_broker.tools.producing.producer_batch import Headers
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from barnabas.cli.record_schemas import RecordEncoder
 
 CLIENT_ID: Final = "barnabas-produce"
+ATTEMPTS_BEFORE_REPORT: Final = 2
+"""One failure may be a leader that moves."""
 
 
 def run(arguments: Namespace) -> int:
@@ -46,6 +48,8 @@ class _Production:
         self._arguments = arguments
         self._written = 0
         self._failure: KafkaError | None = None
+        self._retried_for: KafkaError | None = None
+        self._reported: set[ErrorCode] = set()
         self._progress = Progress(sys.stderr, "written")
         self._key_encoder = self._encoder(arguments.key_schema, is_key=True)
         self._value_encoder = self._encoder(arguments.value_schema, is_key=False)
@@ -63,7 +67,7 @@ class _Production:
         try:
             async with Client(arguments.bootstrap_server, client_id=CLIENT_ID) as client:
                 await self._require_topic(client)
-                async with Producer(client, settings, settled=self._settled) as producer:
+                async with Producer(client, settings, settled=self._settled, retried=self._retried) as producer:
                     await self._send_all(producer)
                     await producer.flush()
         except KafkaError as error:
@@ -72,14 +76,17 @@ class _Production:
             self._progress.clear()
         if self._failure is not None:
             raise cluster.explained(self._failure)
-        print(f"wrote {self._written} record{'' if self._written == 1 else 's'} to {arguments.topic}", file=sys.stderr)
+        if arguments.output == output.JSON:
+            output.write_json(sys.stdout, {"topic": arguments.topic, "records": self._written})
+        else:
+            count = f"{self._written} record{'' if self._written == 1 else 's'}"
+            print(f"wrote {count} to {arguments.topic}", file=sys.stderr)
         return 0
 
     async def _require_topic(self, client: Client) -> None:
         """A mistyped name makes no topic, unless one is asked for."""
         if self._arguments.create:
             return
-        from barnabas.wire.errors import ErrorCode
         from barnabas.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 
         topic = MetadataRequestTopic(name=self._arguments.topic)
@@ -152,10 +159,21 @@ class _Production:
 
     def _settled(self, batch: ProducerBatch) -> None:
         if batch.error is not None:
-            self._failure = self._failure or batch.error
+            # A batch that expired after errors is one that the broker rejected, not one that took it too long.
+            was_rejected = batch.error.code is ErrorCode.REQUEST_TIMED_OUT and self._retried_for is not None
+            self._failure = self._failure or (self._retried_for if was_rejected else batch.error)
         else:
             self._written += batch.count
             self._progress.advance(batch.count)
+
+    def _retried(self, batch: ProducerBatch, error: KafkaError) -> None:
+        """Report an error that persists, once: the last retry may be minutes away."""
+        self._retried_for = error
+        if batch.attempts < ATTEMPTS_BEFORE_REPORT or error.code in self._reported:
+            return
+        self._reported.add(error.code)
+        self._progress.clear()
+        print(f"barnabas: not written yet, retrying: {error}", file=sys.stderr)
 
 
 def _from_json(text: str) -> tuple[bytes | None, bytes | None, Headers]:

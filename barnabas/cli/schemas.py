@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
@@ -67,7 +66,7 @@ def _show(client: RegistryClient, arguments: Namespace) -> int:
         place: dict[str, Any] = {"id": Named.parse(arguments.subject).id}
         if isinstance(found, SubjectVersion):
             place = {"subject": found.subject, "version": found.version, "id": found.id}
-        _print_json({**place, "schemaType": schema.type, **schema.to_json()})
+        output.write_json(sys.stdout, {**place, "schemaType": schema.type, **schema.to_json()})
         return 0
     if isinstance(found, SubjectVersion):
         _comment(f"{found.subject} version {found.version}, id {found.id}, {schema.type}")
@@ -108,7 +107,7 @@ def _register(client: RegistryClient, arguments: Namespace) -> int:
         return _refused(client, arguments, schema, error)
     found = client.lookup(arguments.subject, schema, normalize=arguments.normalize)
     if arguments.output == output.JSON:
-        _print_json({"subject": found.subject, "version": found.version, "id": found.id})
+        output.write_json(sys.stdout, {"subject": found.subject, "version": found.version, "id": found.id})
     else:
         print(f"registered {found.subject} version {found.version}, id {found.id}")
     return 0
@@ -143,7 +142,7 @@ def _delete(client: RegistryClient, arguments: Namespace) -> int:
     if arguments.permanent:
         gone = client.delete(named.subject, named.version, permanent=True)
     if arguments.output == output.JSON:
-        _print_json({"subject": named.subject, "versions": gone, "permanent": arguments.permanent})
+        output.write_json(sys.stdout, {"subject": named.subject, "versions": gone, "permanent": arguments.permanent})
     else:
         how = " for good" if arguments.permanent else ""
         print(f"deleted {named.subject} version{'' if len(gone) == 1 else 's'} {', '.join(map(str, gone))}{how}")
@@ -167,7 +166,7 @@ def _compat(client: RegistryClient, arguments: Namespace) -> int:
     level, inherited, policy = _terms(client, subject)
     if arguments.output == output.JSON:
         shown = {"subject": subject, "level": level, "inherited": inherited}
-        _print_json({**shown, "policy": policy} if policy else shown)
+        output.write_json(sys.stdout, {**shown, "policy": policy} if policy else shown)
     else:
         where = " (of the whole registry)" if inherited else ""
         print(f"{level}{where}{f', policy {policy}' if policy else ''}")
@@ -196,8 +195,3 @@ def _terms(client: RegistryClient, subject: str | None) -> tuple[str, bool, str 
     inherited = "compatibilityLevel" not in own
     in_force = client.config(subject, inherited=True) if inherited else own
     return in_force["compatibilityLevel"], inherited, in_force.get("compatibilityPolicy")
-
-
-def _print_json(content: object) -> None:
-    json.dump(content, sys.stdout, ensure_ascii=False, indent=2)
-    print()

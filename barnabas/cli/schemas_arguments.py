@@ -7,11 +7,10 @@ import os
 from typing import Any, Final
 
 from barnabas.cli.command_parser import add_action
-from barnabas.cli.output import FORMS, JSON, TABLE
+from barnabas.cli.output import FORMS, REPORT_FORMS, TABLE, TEXT
 from barnabas.cli.service_address import SERVICES, address_of, default_text
 
 USER_VARIABLE: Final = "SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO"
-TEXT: Final = "text"
 LEVELS: Final = (
     *("BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE"),
     *("FULL", "FULL_TRANSITIVE", "NONE"),
@@ -96,20 +95,19 @@ def _add_settings(actions: Any) -> None:
 
 
 def _add_backup(actions: Any) -> None:
-    one = _action(actions, "export", "write the whole registry to a file, with ids, versions, settings and modes", ())
+    one = _action(actions, "export", "write the whole registry to a file, with ids, versions, settings and modes")
     one.add_argument("file", nargs="?", metavar="FILE", help="where to; standard output when left out")
-    one = _action(actions, "import", "bring an exported registry back", ())
+    one = _action(actions, "import", "bring an exported registry back")
     one.add_argument("file", metavar="FILE", help="what export has written")
     one.add_argument("--merge", action="store_true", help="even if other schemas are there; what is there stays")
 
 
 def _action(
-    actions: Any, name: str, about: str, forms: tuple[str, ...] = (TEXT, JSON), form: str = TEXT
+    actions: Any, name: str, about: str, forms: tuple[str, ...] = REPORT_FORMS, form: str = TEXT
 ) -> argparse.ArgumentParser:
     parser = add_action(actions, name, about)
     add_registry(parser)
-    if forms:
-        parser.add_argument("--output", "-o", choices=forms, default=form, help=f"form of the output ({form})")
+    parser.add_argument("--output", "-o", choices=forms, default=form, help=f"form of the output ({form})")
     return parser
 
 

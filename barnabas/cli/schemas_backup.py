@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TextIO, TypeVar
 
+from barnabas.cli import output
 from barnabas.cli.command_error import CommandError
 from barnabas.kernel.serdes.registry_client import ALL_CONTEXTS, RegistryClient
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
@@ -53,7 +54,7 @@ def export(client: RegistryClient, arguments: Namespace) -> int:
         unfinished.replace(arguments.file)
     except OSError as error:
         raise CommandError(f"{arguments.file}: {error.strerror}", "Name a file that can be written.") from None
-    print(f"exported {_count(backup)} to {arguments.file}", file=sys.stderr)
+    _report(arguments, {"exported": len(backup.schemas)}, f"exported {_count(backup)} to {arguments.file}")
     return 0
 
 
@@ -69,8 +70,17 @@ def restore(client: RegistryClient, arguments: Namespace) -> int:
     _restore_settings(client, backup, keep_present=arguments.merge)
     kept = len(backup.schemas) - len(missing)
     already = f"; {kept} were there already" if kept else ""
-    print(f"imported {len(missing)} of {_count(backup)} from {arguments.file}{already}", file=sys.stderr)
+    text = f"imported {len(missing)} of {_count(backup)} from {arguments.file}{already}"
+    _report(arguments, {"imported": len(missing), "present": kept}, text)
     return 0
+
+
+def _report(arguments: Namespace, counts: dict[str, int], text: str) -> None:
+    """What export writes to standard output is JSON in either form; lines for people go elsewhere."""
+    if arguments.output == output.JSON:
+        output.write_json(sys.stdout, {"file": arguments.file, **counts})
+    else:
+        print(text, file=sys.stderr)
 
 
 def _collect(client: RegistryClient) -> Backup:

@@ -118,12 +118,22 @@ def _query_table(queries: Iterable[Entity], title: str = "") -> Part:
         (
             each["id"],
             query_state(each),
+            _read(each),
             ", ".join(each.get("sinks", ())),
             _one_line(each["queryString"]),
         )
         for each in queries
     ]
-    return _table(("id", "state", "sink", "statement"), rows, title)
+    return _table(("id", "state", "read", "sink", "statement"), rows, title)
+
+
+def _read(query: Entity) -> str | None:
+    """How far a query has read its topics, where that is known."""
+    progress = query.get("progress")
+    if progress is None:
+        return None
+    behind = progress["recordsBehind"]
+    return f"{progress['percent']} %, {behind} behind" if behind else f"{progress['percent']} %"
 
 
 def _topics(entity: Entity) -> list[Part]:

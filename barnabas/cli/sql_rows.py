@@ -11,13 +11,11 @@ from typing import Any, Final, TextIO
 from barnabas.cli.output import CSV, JSON, TABLE
 from barnabas.cli.sql_table import RowColumn, RowTable
 from barnabas.cli.sql_values import json_text, plain_text
+from core_broker.disk_space import size_text
 from streams_sql.clients.blocking import Rows
 
 SAMPLE_ROWS: Final = 200
 """So many rows tell how wide the columns of a table are; those behind them are written as they come."""
-
-
-BYTES_PER_UNIT: Final = 1_000
 
 
 class RowWriter:
@@ -30,8 +28,10 @@ class RowWriter:
         self.count = 0
 
     def write(self, rows: Rows) -> None:
-        """A live query may never end: nothing of it is kept back."""
+        """A live query may never end: nothing of it is kept back, and its notes come first."""
         found = rows.raw()
+        if self._form != TABLE and self._is_live:
+            self._warn(rows)
         if self._form == TABLE:
             self._write_table(rows, found)
         elif self._form == CSV:
@@ -46,23 +46,31 @@ class RowWriter:
             for row in found:
                 self._out.write(_object(rows.columns, row) + "\n")
                 self._written()
-        if self._form != TABLE and not self.count:
-            # Who gets nothing wants to know why, and programs do not read it there.
-            sys.stderr.writelines(f"{note}\n" for note in rows.notes)
+        if self._form != TABLE and not self._is_live:
+            self._warn(rows)
+
+    def _warn(self, rows: Rows) -> None:
+        """Why rows may be missing matters with and without rows, and programs do not read it there."""
+        sys.stderr.writelines(f"{note}\n" for note in rows.notes)
 
     def _write_table(self, rows: Rows, found: Iterator[list[Any]]) -> None:
         sample = None if self._is_live else list(islice(found, SAMPLE_ROWS))
         columns = [RowColumn(name, type_) for name, type_ in zip(rows.columns, rows.types, strict=True)]
         table = RowTable(self._out, columns, sample)
         table.head()
+        if self._is_live:
+            self._write_notes(rows)
         self._show()
         for row in chain(sample or (), found):
             table.row(row)
             self._written()
-        for note in rows.notes:
-            self._out.write(f"{note}\n")
+        if not self._is_live:
+            self._write_notes(rows)
         if rows.figures is not None:
             self._out.write(f"{_figures_text(rows.figures)}\n")
+
+    def _write_notes(self, rows: Rows) -> None:
+        self._out.writelines(f"{note}\n" for note in rows.notes)
 
     def _write_array(self, columns: Sequence[str], rows: Iterator[list[Any]]) -> None:
         for row in rows:
@@ -81,7 +89,7 @@ class RowWriter:
 
 def _figures_text(figures: Mapping[str, int]) -> str:
     """What was read for the rows, in a line."""
-    text = f"{_counted(figures['rows'], 'row')} of {_counted(figures['records'], 'record')} ({_size(figures['bytes'])})"
+    text = f"{_counted(figures['rows'], 'row')} of {_counted(figures['records'], 'record')} ({size_text(figures['bytes'])})"
     if figures["problems"]:
         text += f", {figures['problems']} of which could not be decoded (WHERE ROWERROR IS NOT NULL shows them)"
     return f"{text}, {figures['elapsed_ms']} ms"
@@ -89,14 +97,6 @@ def _figures_text(figures: Mapping[str, int]) -> str:
 
 def _counted(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
-
-
-def _size(number: int) -> str:
-    for unit in ("bytes", "kB", "MB"):
-        if number < BYTES_PER_UNIT:
-            return f"{number:.4g} {unit}"
-        number /= BYTES_PER_UNIT  # type: ignore[assignment]
-    return f"{number:.4g} GB"
 
 
 def _object(columns: Sequence[str], row: Sequence[Any]) -> str:

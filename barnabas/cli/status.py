@@ -17,6 +17,7 @@ from typing import Any, Final, TextIO
 from barnabas.cli import connector_figures, output, terminal
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.connect_client import ConnectClient
+from barnabas.cli.connector_states import ConnectorState
 from barnabas.cli.output import JSON, TABLE, Column
 from barnabas.cli.platform_places import Places, places_of
 from barnabas.cli.sql_entities import query_state
@@ -124,8 +125,7 @@ def _cluster(places: Places) -> tuple[ServiceStatus, ClusterStatus | None]:
         found = cluster_status(places.addresses["broker"])
     except CommandError as error:
         return broker_status(places, DOWN, str(error).splitlines()[0]), None
-    reason = f"{found.offline} partitions have no leader" if found.offline else None
-    return broker_status(places, UNHEALTHY if reason else HEALTHY, reason), found
+    return broker_status(places, UNHEALTHY if found.problem else HEALTHY, found.problem or found.warning), found
 
 
 def _asked(work: Callable[[str], list[dict[str, Any]]], places: Places, service: str) -> list[dict[str, Any]] | None:
@@ -152,21 +152,22 @@ def _queries(url: str) -> list[dict[str, Any]]:
 
 def _connectors(url: str) -> list[dict[str, Any]]:
     found = []
-    statuses = {name: told["status"] for name, told in sorted(ask(f"{url}/connectors?expand=status").items())}
+    parts = dict(sorted(ask(f"{url}/connectors?expand=status&expand=info").items()))
+    statuses = {name: part["status"] for name, part in parts.items()}
     workers = {task["worker_id"] for status in statuses.values() for task in status["tasks"]}
     figures = connector_figures.collect(ConnectClient(url), workers)
     for name, status in statuses.items():
-        tasks = [task["state"] for task in status["tasks"]]
-        failed = next((task for task in (*status["tasks"], status["connector"]) if task.get("trace")), None)
+        state = ConnectorState.of(status, parts[name]["info"])
+        trace = state.first_trace
         found.append(
             {
                 "connector": name,
                 "type": status.get("type"),
-                "state": status["connector"]["state"],
-                "tasks": f"{tasks.count('RUNNING')}/{len(tasks)}",
-                # Of tasks that do not run nobody knows it.
-                "lag": figures[name].lag if name in figures and set(tasks) == {"RUNNING"} else None,
-                "reason": failed["trace"].strip().splitlines()[0] if failed else None,
+                "state": state.state,
+                "tasks": state.running,
+                # It is not known of tasks that do not run.
+                "lag": figures[name].lag if name in figures and state.is_running else None,
+                "reason": trace.strip().splitlines()[0] if trace else None,
             }
         )
     return found

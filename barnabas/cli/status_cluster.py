@@ -11,7 +11,9 @@ from typing import Final
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.internal_topics import is_internal
 from barnabas.cli.log_ends import log_ends
-from barnabas.wire.errors import KafkaError
+from barnabas.wire.errors import ErrorCode, KafkaError
+from barnabas.wire.messages.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
+from core_broker.disk_space import NEARLY_FULL_BYTES, size_text
 from core_broker.tools.admin.group_admin import GroupAdmin, ListedGroup
 from core_broker.tools.admin.session import Session
 from core_broker.tools.java.java_failures import JavaFailure
@@ -37,8 +39,33 @@ class GroupStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class LogDirStatus:
+    """A directory of a broker's logs. Sizes are None where the broker does not report them."""
+
+    broker: int
+    directory: str
+    is_writable: bool
+    free_bytes: int | None
+    total_bytes: int | None
+
+    @property
+    def problem(self) -> str | None:
+        if self.is_writable:
+            return None
+        if self.free_bytes is not None and self.free_bytes < NEARLY_FULL_BYTES:
+            return f"disk full: {self.directory}: {size_text(self.free_bytes)} free"
+        return f"the broker cannot write to {self.directory}; its log says why"
+
+    @property
+    def warning(self) -> str | None:
+        if not self.is_writable or self.free_bytes is None or self.free_bytes >= NEARLY_FULL_BYTES:
+            return None
+        return f"disk nearly full: {self.directory}: {size_text(self.free_bytes)} free"
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterStatus:
-    """`internal` are the topics that belong to the broker and the services."""
+    """`internal` are the topics that belong to the broker and the services; `log_dirs` is empty where they may not be seen."""
 
     cluster_id: str | None
     brokers: int
@@ -47,6 +74,17 @@ class ClusterStatus:
     partitions: int
     offline: int
     groups: tuple[GroupStatus, ...]
+    log_dirs: tuple[LogDirStatus, ...] = ()
+
+    @property
+    def problem(self) -> str | None:
+        """What keeps brokers from working as they should; None if nothing does."""
+        found = [f"{self.offline} partitions have no leader"] if self.offline else []
+        return "; ".join([*found, *(one.problem for one in self.log_dirs if one.problem)]) or None
+
+    @property
+    def warning(self) -> str | None:
+        return "; ".join([one.warning for one in self.log_dirs if one.warning]) or None
 
     def with_lags(self, known: Mapping[str, int]) -> ClusterStatus:
         """Lags that are known better than committed offsets tell, by group."""
@@ -82,7 +120,28 @@ async def _ask(bootstrap: str) -> ClusterStatus:
             len(partitions),
             sum(partition.leader_id < 0 for partition in partitions),
             _in_order(await _groups(session)),
+            tuple([found for broker in metadata.brokers for found in await _log_dirs(session, broker.node_id)]),
         )
+
+
+async def _log_dirs(session: Session, broker: int) -> list[LogDirStatus]:
+    # No topics: how much each partition takes is not shown, and there may be thousands.
+    request = DescribeLogDirsRequest(topics=[])
+    try:
+        answer = await session.send(request, DescribeLogDirsResponse, node=broker, call="describeLogDirs")
+    except (KafkaError, JavaFailure):
+        # A broker that has just gone, or is too old.
+        return []
+    return [
+        LogDirStatus(
+            broker,
+            found.log_dir,
+            found.error_code != ErrorCode.KAFKA_STORAGE_ERROR,
+            None if found.usable_bytes < 0 else found.usable_bytes,
+            None if found.total_bytes < 0 else found.total_bytes,
+        )
+        for found in answer.results
+    ]
 
 
 async def _groups(session: Session) -> list[GroupStatus]:

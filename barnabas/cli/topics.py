@@ -89,7 +89,7 @@ async def _create(session: Session, arguments: Namespace) -> int:
     result = (await session.send_to_controller(request, CreateTopicsResponse)).topics[0]
     if result.error_code:
         raise error_of(result.error_code, result.error_message)
-    print(f"created topic {arguments.topic}")
+    output.report(arguments.output, {"topic": arguments.topic, "result": "created"}, f"created topic {arguments.topic}")
     return 0
 
 
@@ -104,11 +104,13 @@ async def _delete(session: Session, arguments: Namespace) -> int:
         topic_names=names,
         timeout_ms=session.config.request_timeout_ms,
     )
-    failures = []
+    failures, deleted = [], []
     for result in (await session.send_to_controller(request, DeleteTopicsResponse)).responses:
         if result.error_code:
             failures.append((f"topic {result.name}", error_of(result.error_code, result.error_message)))
         else:
-            print(f"deleted topic {result.name}")
+            deleted.append(result.name)
+    results = [{"topic": name, "result": "deleted"} for name in deleted]
+    output.report(arguments.output, results, *[f"deleted topic {name}" for name in deleted])
     cluster.raise_for(failures)
     return 0

@@ -37,14 +37,18 @@ class Connector:
         self.has_status = True
 
     def status(self, worker_id: str) -> dict[str, Any]:
-        count = 0 if self.state == "STOPPED" else self.tasks
-        tasks = [{"id": number, **self._state(number, worker_id)} for number in range(count)]
+        tasks = [{"id": number, **self._state(number, worker_id)} for number in range(self._task_count)]
         connector = {"state": self.state, "worker_id": worker_id}
         return {"name": self.name, "connector": connector, "tasks": tasks, "type": "sink"}
 
     def info(self) -> dict[str, Any]:
-        tasks = [{"connector": self.name, "task": number} for number in range(self.tasks)]
+        tasks = [{"connector": self.name, "task": number} for number in range(self._task_count)]
         return {"name": self.name, "config": self.config, "tasks": tasks, "type": "sink"}
+
+    @property
+    def _task_count(self) -> int:
+        """A connector that is stopped has no tasks."""
+        return 0 if self.state == "STOPPED" else self.tasks
 
     def _state(self, number: int, worker_id: str) -> dict[str, str]:
         if number in self.traces:

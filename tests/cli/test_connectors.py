@@ -140,11 +140,12 @@ def test_where_there_is_nothing_the_list_says_how_to_begin(refused: Refused) -> 
 def test_show_tells_settings_tasks_and_whole_errors(worker: SmallWorker, connectors: Connectors) -> None:
     worker.add("a/b", {"topics": "t"}).traces[1] = TRACE
     lines = connectors("show", "a/b").splitlines()
-    assert lines[0] == f"a/b: sink, RUNNING on {worker.worker_id}"
+    assert lines[0] == "a/b: sink, FAILED, 1/2 tasks running"
     assert lines[1:4] == [f"  connector.class = {PLUGIN}", "  name = a/b", "  topics = t"]
-    assert lines[4:6] == [f"task 0: RUNNING on {worker.worker_id}", f"task 1: FAILED on {worker.worker_id}"]
+    states = [("connector", "RUNNING"), ("task 0", "RUNNING"), ("task 1", "FAILED")]
+    assert lines[4:7] == [f"{part}: {state} on {worker.worker_id}" for part, state in states]
     # A trace cannot paint the terminal.
-    assert lines[7:] == [TRACE.splitlines()[0], "        at line 1\\x1b[31m"]
+    assert lines[8:] == [TRACE.splitlines()[0], "        at line 1\\x1b[31m"]
 
 
 def test_plugins_and_their_settings(connectors: Connectors, refused: Refused) -> None:

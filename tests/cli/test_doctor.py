@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,33 @@ def test_the_ports_of_the_platform_that_runs_are_its_own() -> None:
         (others,) = doctor_checks.ports(resolved, Path("/other"), {Path("/data"): running})
         assert (others.verdict, others.found) == (BAD, told), "a platform on this folder could not start"
         assert [one.verdict for one in doctor_checks.ports(resolved, Path("/data"), {})] == [BAD]
+
+
+def test_the_platform_on_the_folder_is_known_by_the_ports_that_it_was_given_when_it_was_started(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `barnabas up --ports-from 21000 --only broker` leaves it, beside a program at a usual port of another service."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "version").write_text("1\n")
+    state = ServiceState("broker", os.getpid(), ("127.0.0.1:21000", "127.0.0.1:21005"), 0)
+    RunningPlatform(os.getpid(), 0.0, (state,)).save(data)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        usual = replace(BROKER, chosen={"listeners": (f"PLAINTEXT://127.0.0.1:{taken.getsockname()[1]}", "a reason")})
+        resolved = {
+            "broker": usual.resolve({}, {}, None, platform=True),
+            "rest": SERVICES["rest"].resolve({}, {}, None, platform=True),
+        }
+        running = RunningPlatform.find(data)
+        assert running is not None
+        found = list(doctor_checks.ports(resolved, data, {data: running}))
+        assert [(one.check, one.verdict) for one in found] == [("port of broker", GOOD)] * 2
+        assert [one.found for one in found] == [
+            f"127.0.0.1:{port} is that of the platform that runs on {data}" for port in (21000, 21005)
+        ]
+        assert BAD in [one.verdict for one in doctor_checks.ports(resolved, tmp_path / "other", {data: running})]
+    main(["doctor", "--data-dir", str(data)])
+    assert f"port of broker  127.0.0.1:21000 is that of the platform that runs on {data}" in capsys.readouterr().out
 
 
 def test_a_folder_of_others_is_bad_and_stays_as_it_was(tmp_path: Path) -> None:

@@ -128,6 +128,18 @@ def test_notes_of_a_query_without_rows_stand_beside_its_output(
     assert printed.err.startswith(f"columns of {topic} from a sample of ")
 
 
+def test_a_query_that_waits_for_new_records_says_so_before_its_rows(sql_service: SqlProcess, stream: str) -> None:
+    words = [sys.executable, "-m", "barnabas", "sql", "--server", sql_service.url]
+    select = f"SELECT ID FROM {stream} EMIT CHANGES LIMIT 1;"
+    with subprocess.Popen([*words, select], stdout=subprocess.PIPE, text=True, env=environment()) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline().strip() == "ID"
+        assert "waits for new records" in running.stdout.readline()
+        sql_service.execute(f"INSERT INTO {stream} (ID) VALUES ('new');")
+        assert running.stdout.readline().strip() == "new"
+    assert running.returncode == 0
+
+
 def test_rows_as_a_stream_of_arrow(sql_service: SqlProcess, stream: str) -> None:
     words = [sys.executable, "-m", "barnabas", "sql", "-o", "arrow", "--server", sql_service.url]
     select = f"SELECT COUNT(*) AS n FROM {stream};"

@@ -251,6 +251,15 @@ def test_a_platform_is_known_in_other_folders(
     assert found["data_directory"] == str(data)
     main(["doctor", "--set", f"listeners=PLAINTEXT://{address}"])
     assert f"{address} is that of the platform that runs on {data}\n" in capsys.readouterr().out
+    main(["doctor", "--data-dir", str(data)])
+    assert f"port of broker  {address} is that of the platform that runs on {data}\n" in capsys.readouterr().out
+    for words, variable in ((["backup", "named", "-b", address], ""), (["backup", "found"], address)):
+        monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", variable)
+        assert main([*words, "-o", "json"]) == 0, "it finds the platform as status does"
+        assert json.loads(capsys.readouterr().out)["data_directory"] == str(data)
+    monkeypatch.delenv("KAFKA_BOOTSTRAP_SERVERS")
+    assert main(["backup", "none", "-b", "127.0.0.1:1"]) == 1
+    assert "no platform of this user listens at 127.0.0.1:1" in capsys.readouterr().err
     nobody = [word for name in OTHERS for word in (f"--{name}", "http://127.0.0.1:1")]
     assert main(["status", "-b", "127.0.0.1:1", *nobody]) == 1
     assert f"One runs here: barnabas status --data-dir {data}\n" in capsys.readouterr().out
