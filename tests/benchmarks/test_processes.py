@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -78,8 +77,9 @@ def test_java_is_left_out(tmp_path: Path) -> None:
 def test_a_server_keeps_its_bytecode_as_at_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     output = tmp_path / "output"
-    command = [sys.executable, "-c", "import sys; print(sys.dont_write_bytecode, flush=True); input()"]
-    launch = Launch("a server", ["sh", "-c", f"sleep 60 | {shlex.join(command)}"], 0, output)
+    # It waits for the kill by itself: an input that ends first would have it print an error.
+    command = "import signal, sys; print(sys.dont_write_bytecode, flush=True); signal.pause()"
+    launch = Launch("a server", [sys.executable, "-c", command], 0, output)
     running = launch.start(lambda: output.read_text().endswith("\n"))
     running.kill()
     assert output.read_text() == "False\n"
