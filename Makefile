@@ -9,11 +9,12 @@ BENCHMARKS := platform broker registry rest connect sql
 # Where the environment forbids to write bytecode, each of the thousand processes that tests start would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help up test test-cluster check lint types tidy spark provision bench clean
+.PHONY: help up test test-long test-cluster check lint types tidy spark provision bench clean
 
 help:
 	@echo "make up      start the platform (data in ./barnabas-data; Ctrl-C stops it)"
 	@echo "make test    every check and every test"
+	@echo "make test-long   the tests that take many minutes: clusters, and random queries compared with a recomputation"
 	@echo "make test-cluster   the demo on clusters of Apache Kafka and of Spark"
 	@echo "make check   lint, format, types and tidy rules only"
 	@echo "make bench   every benchmark, ours beside the peer"
@@ -34,6 +35,10 @@ test:
 	@$(call timed,tests,$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder)
 
 timed = begun=$$(date +%s); $(2) || exit; echo "$(1) took $$(($$(date +%s) - begun)) s"
+
+# Those of `make test-cluster`, and random SQL queries by the thousand. One at a time: each of them loads both cores.
+test-long: provision
+	$(BIN)/python -m pytest -m "long or cluster"
 
 # The demo on three nodes of Apache Kafka, one of which is killed, and on a Spark cluster. `make test` has shorter tests of both.
 test-cluster: provision

@@ -15,6 +15,7 @@ from streams_sql.engine.query_settings import (
     REAL_TIME,
     SPARK_PREFIX,
     STATE_ROWS,
+    TASK_IDLE,
     TRIGGER,
     plain_name,
 )
@@ -25,6 +26,7 @@ _OF_STATEMENTS: Final = frozenset(
         FAILS_ON_BAD_RECORD,
         BATCH_RECORDS,
         STATE_ROWS,
+        TASK_IDLE,
         TRIGGER,
         REAL_TIME,
         KEY_FORMAT,
@@ -47,7 +49,6 @@ _WITHOUT_EFFECT: Final = frozenset(
         "default.production.exception.handler",
         "default.timestamp.extractor",
         "max.poll.records",
-        "max.task.idle.ms",
         "max.warmup.replicas",
         "metrics.recording.level",
         "num.standby.replicas",

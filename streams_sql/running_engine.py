@@ -18,6 +18,7 @@ from streams_sql.engine.assertions import Assertions
 from streams_sql.engine.catalogue import Catalogue
 from streams_sql.engine.changes import Changes
 from streams_sql.engine.command_log import CommandLog
+from streams_sql.engine.completeness import Completeness
 from streams_sql.engine.connect_client import ConnectClient
 from streams_sql.engine.connectors import Connectors
 from streams_sql.engine.engine import Engine, EngineParts
@@ -38,6 +39,7 @@ from streams_sql.engine.push_queries import PushQueries
 from streams_sql.engine.queries import Queries
 from streams_sql.engine.queries_file import QueriesFile
 from streams_sql.engine.resolution import Resolution
+from streams_sql.engine.retention import RetentionCheck
 from streams_sql.engine.scanning import Scanning
 from streams_sql.engine.scheduling import Scheduling
 from streams_sql.engine.session import PropertyCheck
@@ -49,9 +51,10 @@ from streams_sql.kafka_access import Kafka
 from streams_sql.own_folder import OwnFolder
 from streams_sql.sources import Source
 from streams_sql.spark.driver_process import Driver
-from streams_sql.spark.messages import Event, Open
+from streams_sql.spark.messages import Event, Idle, Open, Progress
 from streams_sql.topics.schemas import TopicSchemas
 from streams_sql.views.pull_texts import PullTexts
+from streams_sql.views.view_follower import ViewFollower
 from streams_sql.views.views import Views
 
 RESIGN_DEADLINE_S: Final = 10.0
@@ -95,7 +98,9 @@ class RunningEngine:
         self._queries = Queries(self._driver, own.queries, self.errors, own.functions)
         self._views = Views(own.folder / "views", client, registry)
         pulls_max = own.settings.integer("ksql.query.pull.max.concurrent.requests")
-        self._pulling = Pulling(self._views, self._catalogue, own.budget, pulls_max, self._queries)
+        self._follower = ViewFollower(self._views, self._tables)
+        self._completeness = Completeness(self._catalogue, self._queries, self._views, admin)
+        self._pulling = self._make_pulling(pulls_max)
         pushes = own.pushes(client)
         self._jobs = PushJobs(pushes, admin, self._driver, own.queries, f"{identity.host}:{identity.port}")
         self._pushes = PushQueries(pushes, self._jobs, own.queries, self.errors)
@@ -110,14 +115,13 @@ class RunningEngine:
         self._folder = OwnFolder(own.folder)
         self._resolution = Resolution(admin, TopicSchemas(client, registry))
         self._scanning = Scanning(client, registry, own.budget, pulls_max)
+        self._retention = RetentionCheck(admin, own.queries, self._scanning.earliest_rowtime)
         self._printing = Printing(admin, client, registry, pushes.queries_max)
         self._swapping = self._make_swapping(preparation.topics, client)
         self.engine = Engine(self._parts(changes, preparation, check_property))
         self._swaps = SwapTasks(self.engine.swap)
-        self._following: asyncio.Task[None] | None = None
         self._making_stream: asyncio.Task[None] | None = None
         self._sweeping: asyncio.Task[None] | None = None
-        self._is_following = asyncio.Event()
 
     def _command_log(self, clients: LogClients) -> ConfigLog:
         """The command topic; with a file of queries, its statements are all that there is."""
@@ -134,6 +138,12 @@ class RunningEngine:
             return None
         return QueriesFile(path, self._catalogue, changes, preparation, self._commands, check_property)
 
+    def _make_pulling(self, queries_max: int) -> Pulling:
+        notes = self._completeness.notes
+        return Pulling(
+            self._views, self._follower, self._catalogue, self._own.budget, queries_max, self._queries, notes
+        )
+
     def _make_swapping(self, topics: SourceTopics, client: Mapping[str, Any]) -> Swapping:
         self._queries.on_caught_up = self._on_caught_up
         return Swapping(
@@ -147,18 +157,23 @@ class RunningEngine:
             self._run_own_queries,
         )
 
-    def _parts(self, changes: Changes, preparation: Preparation, check_property: PropertyCheck) -> EngineParts:
-        own, catalogue = self._own, self._catalogue
-        listing = Listing(
-            catalogue,
+    def _listing(self) -> Listing:
+        return Listing(
+            self._catalogue,
             self._admin,
             self._queries.status,
             self._pushes.statuses,
             self._view_text,
             self._index_statuses,
-            own.shown(),
+            self._own.shown(),
             self.errors,
+            self._completeness.notes,
+            self._retention.warnings,
         )
+
+    def _parts(self, changes: Changes, preparation: Preparation, check_property: PropertyCheck) -> EngineParts:
+        own, catalogue = self._own, self._catalogue
+        listing = self._listing()
         return EngineParts(
             catalogue=catalogue,
             changes=changes,
@@ -191,6 +206,8 @@ class RunningEngine:
             ),
             check_property=check_property,
             functions=own.functions,
+            incompleteness=self._completeness.notes,
+            retention=self._retention.warnings,
             catch_up=self._log.read_to_end,
             refusal=None if self._file is None else self._file.refusal,
         )
@@ -208,9 +225,8 @@ class RunningEngine:
             await self._file.run()
         await self._jobs.sweep()
         await self._processing_log.start(self._admin)
-        await self._views.start()
-        await self._views.follow(self._tables())
-        self._following = asyncio.create_task(self._follow(), name="follow the catalogue")
+        await self._follower.start()
+        self._completeness.start()
         self._leadership.start()
 
     async def _command_replicas(self) -> int:
@@ -225,13 +241,14 @@ class RunningEngine:
 
     async def stop(self) -> None:
         await self._leadership.stop()
-        own = (self._following, self._making_stream, self._sweeping, *self._swaps.running)
+        own = (self._making_stream, self._sweeping, *self._swaps.running)
         tasks = [task for task in own if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._completeness.stop()
         await self._driver.stop()
-        await self._views.stop()
+        await self._follower.stop()
         self._scanning.stop()
         await self._inserts.stop()
         await asyncio.to_thread(self._processing_log.stop)
@@ -275,7 +292,8 @@ class RunningEngine:
             for query in outcome.ended:
                 self._queries.forget(query.id)
             self._run_queries()
-        self._is_following.set()
+        self._follower.catalogue_changed()
+        self._completeness.catalogue_changed()
 
     def _on_fenced(self) -> None:
         self._leadership.lost()
@@ -302,6 +320,7 @@ class RunningEngine:
     def _resume_queries(self) -> None:
         """What a file asks for may never have run; what the command topic has was run by a server before."""
         self._queries.reconcile(self._catalogue.queries.values(), are_resumed=self._file is None)
+        self._completeness.catalogue_changed()
         self._sweeping = asyncio.create_task(self._sweep(), name="sweep topics")
         statement = self._own.processing_log.stream_statement
         if statement is not None and self._file is None:
@@ -320,16 +339,8 @@ class RunningEngine:
     def _hear(self, event: Event) -> None:
         self._queries.hear(event)
         self._pushes.hear(event)
-
-    async def _follow(self) -> None:
-        """Views follow the catalogue."""
-        while True:
-            await self._is_following.wait()
-            self._is_following.clear()
-            try:
-                await self._views.follow(self._tables())
-            except Exception:
-                _logger.exception("views could not follow the catalogue")
+        if isinstance(event, Progress | Idle):
+            self._completeness.progressed()
 
     def _tables(self) -> list[Source]:
         return [source for source in self._catalogue.sources.values() if source.has_view]

@@ -208,6 +208,15 @@ _QUERIES = (
         minimum=1,
     ),
     Setting(
+        "max.task.idle.ms",
+        Kind.INT,
+        0,
+        "How long rows of a query with state wait for a partition without unread records, in case an earlier record arrives there. A "
+        "partition with unread records is always waited for. -1 is the same as 0.",
+        "ms",
+        minimum=-1,
+    ),
+    Setting(
         "sql.state.memory.max.rows",
         Kind.INT,
         1_000_000,

@@ -122,6 +122,20 @@ class FormatUse:
     nullable_as: str | None = None
     keeps_case: bool = False
 
+    def __str__(self) -> str:
+        """The name, and what a statement has said of it."""
+        wrapping = {None: "", True: "wrapped", False: "not wrapped"}[self.is_wrapped]
+        said = (
+            "" if self.delimiter == "," else f"delimiter '{self.delimiter}'",
+            wrapping,
+            "" if self.schema_id is None else f"schema id {self.schema_id}",
+            "" if self.full_name is None else f"schema {self.full_name}",
+            "" if self.nullable_as is None else f"nullable as {self.nullable_as}",
+            "names in their case" if self.keeps_case else "",
+        )
+        texts = ", ".join(filter(None, said))
+        return f"{self.name} ({texts})" if texts else self.name
+
 
 @dataclass(frozen=True, slots=True)
 class KeyWindow:
@@ -130,6 +144,9 @@ class KeyWindow:
     kind: WindowKind
     size_ms: int | None
 
+    def __str__(self) -> str:
+        return self.kind.value if self.size_ms is None else f"{self.kind.value} (SIZE {self.size_ms} MILLISECONDS)"
+
 
 @dataclass(frozen=True, slots=True)
 class TimestampRule:
@@ -137,6 +154,9 @@ class TimestampRule:
 
     column: str
     pattern: str | None = None
+
+    def __str__(self) -> str:
+        return self.column if self.pattern is None else f"{self.column} (format '{self.pattern}')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +173,8 @@ class Index:
 @dataclass(frozen=True, slots=True)
 class Source:
     """A stream or a table. `query_id` is that of the query that fills it, if one made it; `window` is the window of that query, whose
-    retention says how long a view keeps what is in it. `is_read_only`: CREATE SOURCE … `is_topic`: a topic that nobody has declared;
+    retention says how long a view keeps what is in it. `makes_keys`: PARTITION BY makes its keys, so that a key of several columns is an
+    object even if all of them are NULL. `is_read_only`: CREATE SOURCE … `is_topic`: a topic that nobody has declared;
     `record_columns` are there for the one query that asks for them."""
 
     name: str
@@ -167,10 +188,16 @@ class Source:
     window: Window | None = None
     timestamp: TimestampRule | None = None
     query_id: str | None = None
+    makes_keys: bool = False
     is_read_only: bool = False
     indexes: tuple[Index, ...] = ()
     is_topic: bool = False
     record_columns: tuple[RecordColumn, ...] = ()
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it stands for the one row of a SELECT without FROM: it has no topic."""
+        return not self.topic
 
     @property
     def has_headers(self) -> bool:
@@ -186,3 +213,7 @@ class Source:
     @property
     def is_table(self) -> bool:
         return self.kind is Kind.TABLE
+
+
+SINGLE_ROW: Final = Source("", Kind.STREAM, Schema((), ()), "", FormatUse("NONE"), FormatUse("NONE"), "")
+"""What a SELECT without FROM reads: one row without columns."""

@@ -422,7 +422,7 @@ def _look(source: _Source, needed: set[str], own: Sequence[Typed]) -> Look:
     return Look(
         source.named.source,
         source.prefix,
-        kept or (replace(columns[0], name=source.prefix + columns[0].name),),
+        kept or tuple([replace(column, name=source.prefix + column.name) for column in columns[:1]]),
         condition,
     )
 

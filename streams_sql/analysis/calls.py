@@ -23,7 +23,7 @@ from streams_sql.functions.resolution import (
 from streams_sql.language import expressions as written
 from streams_sql.language.expressions import Expression
 from streams_sql.language.problem import SqlProblem
-from streams_sql.sql_types import BIGINT, BYTES, DATE, DOUBLE, INTEGER, STRING, TIME, TIMESTAMP, SqlType
+from streams_sql.sql_types import BIGINT, BYTES, DATE, DOUBLE, INTEGER, STRING, TIME, TIMESTAMP, Decimal, SqlType
 from streams_sql.typed import Typed
 
 _UNITS: Final = ("YEAR", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND")
@@ -76,7 +76,8 @@ def cast_hint(
     for place, (found, expression) in enumerate(zip(arguments, expressions, strict=True)):
         if not isinstance(found, SqlType):
             continue
-        for wanted in _TRIED_TYPES:
+        # A decimal is a number with a fraction first, which a whole number would lose.
+        for wanted in (DOUBLE, *_TRIED_TYPES) if isinstance(found, Decimal) else _TRIED_TYPES:
             if wanted == found or not can_cast(expression, found, wanted):
                 continue
             try:

@@ -266,7 +266,7 @@ class GroupParts:
             constants += (self._limits.get(resolved.overload.limit_setting, UNLIMITED),)
         try:
             if constants:
-                resolved.overload.accumulator(*constants)
+                resolved.overload.new_accumulator(resolved.result, constants)
         except ValueError as problem:
             raise SqlProblem(f"{function.name}: {problem}", call.position) from None
         column = Column(name, resolved.result)

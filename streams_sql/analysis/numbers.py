@@ -12,8 +12,8 @@ INTEGER_MAX: Final = 2**31 - 1
 INTEGER_MIN: Final = -(2**31)
 BIGINT_MAX: Final = 2**63 - 1
 BIGINT_MIN: Final = -(2**63)
-# How many digits after the point a quotient has at least.
-QUOTIENT_SCALE_MIN: Final = 6
+# How many digits after the point a quotient has at least, and a product where there are not digits enough for all of them.
+SCALE_MIN: Final = 6
 _AS_DECIMAL: Final[Mapping[SqlType, Decimal]] = {INTEGER: Decimal(10, 0), BIGINT: Decimal(19, 0)}
 
 
@@ -50,10 +50,10 @@ def decimal_result(operator: str, left: Decimal, right: Decimal) -> Decimal:
     whole_digits = left.precision - left.scale, right.precision - right.scale
     match operator:
         case "*":
-            return _capped(left.precision + right.precision + 1, left.scale + right.scale)
+            return _adjusted(left.precision + right.precision + 1, left.scale + right.scale)
         case "/":
-            scale = max(QUOTIENT_SCALE_MIN, left.scale + right.precision + 1)
-            return _capped(left.precision - left.scale + right.scale + scale, scale)
+            scale = max(SCALE_MIN, left.scale + right.precision + 1)
+            return _adjusted(left.precision - left.scale + right.scale + scale, scale)
         case "%":
             return _capped(min(whole_digits) + scale, scale)
     return _capped(max(whole_digits) + scale + 1, scale)
@@ -74,3 +74,12 @@ def fits(number: Decimal, into: Decimal) -> bool:
 
 def _capped(precision: int, scale: int) -> Decimal:
     return Decimal(min(precision, DECIMAL_PRECISION_MAX), min(scale, DECIMAL_PRECISION_MAX))
+
+
+def _adjusted(precision: int, scale: int) -> Decimal:
+    """Where there are too many digits, those after the point go first, down to six, as in Spark and SQL Server: a quotient of two sums,
+    each with 38 digits, would have none before the point."""
+    before_point = precision - scale
+    if precision > DECIMAL_PRECISION_MAX:
+        scale = max(DECIMAL_PRECISION_MAX - before_point, min(scale, SCALE_MIN))
+    return _capped(precision, scale)

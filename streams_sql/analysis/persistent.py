@@ -29,6 +29,7 @@ from streams_sql.language.expressions import Literal
 from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.language.statements import CreateAsSelect, InsertSelect, Kind, Query, Window
 from streams_sql.plan.nodes import Named, PersistentPlan, Project
+from streams_sql.plan.pipeline import makes_keys
 from streams_sql.plan.text import expression_text
 from streams_sql.sources import ROWTIME, Column, FormatUse, Schema, Source
 from streams_sql.sql_types import quoted
@@ -57,6 +58,7 @@ def plan_create_as(statement: CreateAsSelect, catalogue: CatalogueView, defaults
         columns = _columns_of(analysed, statement.name)
         sink = _sink(statement, analysed, spelled(columns.schema, analysed), clause, defaults)
         rows = _written(analysed, columns)
+        sink = replace(sink, makes_keys=makes_keys(rows))
         return PersistentPlan(rows if sink.timestamp is None else retimed(rows, sink.timestamp), sink)
 
 
@@ -85,7 +87,7 @@ def plan_insert(statement: InsertSelect, catalogue: CatalogueView) -> Persistent
     with placed_at(statement.query.position):
         columns = _fitted(_columns_of(analysed, target.name), target)
     rows = _written(analysed, columns)
-    return PersistentPlan(rows, target)
+    return PersistentPlan(rows, replace(target, makes_keys=makes_keys(rows)))
 
 
 def _analysed(query: Query, catalogue: CatalogueView, limits: Mapping[str, int] = NO_LIMITS) -> AnalysedQuery:

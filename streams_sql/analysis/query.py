@@ -22,7 +22,7 @@ from streams_sql.language.expressions import ColumnName, Expression, Literal
 from streams_sql.language.problem import Position, SqlProblem, placed_at
 from streams_sql.language.statements import Emit, Query, UnionAll
 from streams_sql.language.statements import Relation as WrittenRelation
-from streams_sql.plan.nodes import Aggregate, AggregateCall, Filter, Named, Project, Shape
+from streams_sql.plan.nodes import Aggregate, AggregateCall, Filter, Named, Node, Project, Shape
 from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, WINDOW_BOUNDS, Column
 
 NO_LIMITS: Final[Mapping[str, int]] = {}
@@ -39,19 +39,24 @@ def analyse(
     is_persistent: bool,
     limits: Mapping[str, int] = NO_LIMITS,
     is_bounded: bool = False,
+    has_null_groups: bool = False,
 ) -> AnalysedQuery:
-    """`limits` are what settings allow some aggregates to keep. `is_bounded`: it is a look at what there is, which ends."""
+    """`limits` are what settings allow some aggregates to keep. `is_bounded`: it is a look at what there is, which ends.
+    `has_null_groups`: NULL is a group, as in SQL; persistent queries have a key for each group, and none for NULL."""
     if is_persistent:
         _refuse_ranges(query)
-    return _Analysis(catalogue, limits, is_bounded=is_bounded).of(query, is_persistent)
+    return _Analysis(catalogue, limits, is_bounded=is_bounded, has_null_groups=has_null_groups).of(query, is_persistent)
 
 
 class _Analysis:
     """Of a query and of those in it. One that is used several times is analysed once."""
 
-    def __init__(self, catalogue: CatalogueView, limits: Mapping[str, int], *, is_bounded: bool) -> None:
+    def __init__(
+        self, catalogue: CatalogueView, limits: Mapping[str, int], *, is_bounded: bool, has_null_groups: bool
+    ) -> None:
         self._catalogue = catalogue
         self._is_bounded = is_bounded
+        self._has_null_groups = has_null_groups
         self._limits = limits
         self._derived: dict[int, Derived] = {}
         self._names: set[str] = set()
@@ -70,7 +75,10 @@ class _Analysis:
             self._check_order(relation)
         scope = scope_of(query, self._catalogue, self._derive, outside)
         _check_sources(scope, query, is_bounded=self._is_bounded)
-        return _analysed(query, scope, is_persistent, self._limits)
+        analysed = _analysed(query, scope, is_persistent, self._limits)
+        if not self._has_null_groups:
+            return analysed
+        return replace(analysed, relation=replace(analysed.relation, node=_with_null_groups(analysed.relation.node)))
 
     def _check_order(self, written: WrittenRelation) -> None:
         is_unknown = written.query is None and self._catalogue.source(written.name) is None
@@ -108,6 +116,16 @@ class _Analysis:
                 derived = derived_query(written.alias, self.of(written.query, is_persistent=True, outside=outside))
             self._derived[id(written.query)] = derived
         return NamedSource(written.alias, replace(derived.source, name=written.alias), derived)
+
+
+def _with_null_groups(node: Node) -> Node:
+    """The aggregate of a query, below the conditions of HAVING."""
+    match node:
+        case Aggregate():
+            return replace(node, has_null_groups=True)
+        case Filter() | Project():
+            return replace(node, input=_with_null_groups(node.input))
+    return node
 
 
 def _analysed(query: Query, scope: Scope, is_persistent: bool, limits: Mapping[str, int]) -> AnalysedQuery:

@@ -34,7 +34,13 @@ _KEY: Final = "KSQL_KEY_{}"
 
 def plan_scan(query: Query, catalogue: CatalogueView, now_ms: int, limits: Mapping[str, int] = NO_LIMITS) -> ScanPlan:
     """`now_ms` is what SINCE 5 MINUTES counts from."""
-    plan = _piped_plan(query, catalogue, limits) if _is_piped(query, catalogue) else plan_pull(query, catalogue)
+    is_piped = _is_piped(query, catalogue)
+    if is_piped and any(relation.is_row for relation in relations(query)):
+        raise SqlProblem(
+            "A SELECT without FROM cannot be combined with tables, joins, windows or table functions such as EXPLODE.",
+            query.position,
+        )
+    plan = _piped_plan(query, catalogue, limits) if is_piped else plan_pull(query, catalogue)
     return ScanPlan(plan, asked_spans(query, catalogue, now_ms))
 
 
@@ -65,7 +71,7 @@ def _piped_plan(query: Query, catalogue: CatalogueView, limits: Mapping[str, int
         offset=None,
         is_distinct=False,
     )
-    analysed = analyse(plain, catalogue, is_persistent=False, limits=limits, is_bounded=True)
+    analysed = analyse(plain, catalogue, is_persistent=False, limits=limits, is_bounded=True, has_null_groups=True)
     columns = tuple(Column(output.name, output.type) for output in analysed.outputs)
     check_names(columns)
     named = [Named(output.name, output.value) for output in analysed.outputs]

@@ -55,7 +55,7 @@ class NamedSource:
     def _pseudo_columns(self) -> Mapping[str, SqlType]:
         """Rows that come from no topic have no place there."""
         if self.rows is None:
-            return PSEUDO_COLUMNS
+            return {} if self.source.is_row else PSEUDO_COLUMNS
         return {ROWTIME: PSEUDO_COLUMNS[ROWTIME]} if self.rows.has_time else {}
 
     @property
@@ -147,7 +147,8 @@ class Scope:
             )
         asked = [source for source in self.sources if column.source in (None, source.alias)]
         names = [known.name for source in asked for known in source.columns()]
-        return SqlProblem(message + (text_hint(column) or choice_hint(column.name, names)), column.position)
+        hint = text_hint(column) or (choice_hint(column.name, names) if names else " The query has no FROM.")
+        return SqlProblem(message + hint, column.position)
 
     def resolved(self, expression: Expression, clause: str) -> Expression:
         """The expression with the names that its columns have in the relation that the query reads."""

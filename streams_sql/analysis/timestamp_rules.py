@@ -8,7 +8,7 @@ from streams_sql.analysis.calls import scalar_call
 from streams_sql.analysis.catalogue_view import nearest_hint
 from streams_sql.analysis.type_inference import TypeInference
 from streams_sql.analysis.with_clause import WithClause
-from streams_sql.language.expressions import Binary, Case, Cast, ColumnName, Expression, FunctionCall, Literal
+from streams_sql.language.expressions import Case, Cast, ColumnName, Expression, FunctionCall, IsNull, Literal
 from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.plan.nodes import Named, Project
 from streams_sql.sources import ROWTIME, Schema, TimestampRule
@@ -53,11 +53,12 @@ def _timestamp_rule(clause: WithClause, schema: Schema) -> TimestampRule | None:
 
 
 def retimed(node: Project, rule: TimestampRule) -> Project:
-    """The rows with the times that a column of theirs has: a sink writes them with these. A row without one keeps its own."""
+    """The rows with the times that a column of theirs has: a sink writes them with these. A string that is not a time becomes a
+    negative one, with which no row is written. A tombstone, all of whose columns are NULL, keeps its own time."""
     columns = {column.name: Column(column.name, column.type) for column in node.shape.columns}
-    time = _time(ColumnName(rule.column), rule, columns[rule.column])
-    has_time = Binary(">=", FunctionCall("COALESCE", (time, _NO_TIME)), Literal(0))
-    rowtime = Case(((has_time, time),), ColumnName(ROWTIME))
+    name = ColumnName(rule.column)
+    time = FunctionCall("COALESCE", (_time(name, rule, columns[rule.column]), _NO_TIME))
+    rowtime = Case(((IsNull(name), ColumnName(ROWTIME)),), time)
     return Project(node, (Named(ROWTIME, TypeInference(columns, scalar_call).of(rowtime)),), node.shape)
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from streams_sql.analysis.catalogue_view import nearest_hint
 from streams_sql.language.expressions import Literal, NamedLiteral
+from streams_sql.language.formatting import literal_text
 from streams_sql.language.problem import Position, SqlProblem
 from streams_sql.language.statements import Properties, WindowKind
 from streams_sql.sources import KeyWindow
@@ -270,7 +271,9 @@ class WithClause:
 
     def _invalid(self, name: str, why: str) -> SqlProblem:
         value = self._properties[name].value
-        return SqlProblem(f"Invalid value {value!r} for property {name}: {why}.", self._properties[name].position)
+        return SqlProblem(
+            f"Invalid value {literal_text(value)} for property {name}: {why}.", self._properties[name].position
+        )
 
 
 def _name_position(literal: Literal) -> Position | None:

@@ -10,6 +10,7 @@ from streams_sql.engine.error_log import QueryError
 from streams_sql.functions.declaration import AggregateFunction, Function
 from streams_sql.language.statements import Kind
 from streams_sql.plan.lineage import Origin
+from streams_sql.progress.backlog import Backlog
 from streams_sql.sources import Column, Source
 from streams_sql.sql_types import SqlType
 
@@ -60,7 +61,7 @@ class QueryStatus:
     """A persistent query as it stands. `state` is RUNNING, STARTING, PAUSED, ERROR or UNRESPONSIVE. `examples` are the last errors of its
     data: records that were passed over, and expressions that gave NULL. `notes` are what was decided for it while it ran; `mode` tells
     how it runs. `totals` are figures that only grow while a server runs it. `rebuilds` is the query whose place it takes when it has
-    caught up."""
+    caught up. `backlog` is what is left of its topics, None while that is not known."""
 
     id: str
     statement: str
@@ -75,6 +76,17 @@ class QueryStatus:
     figures: Mapping[str, float] = field(default_factory=dict)
     totals: Mapping[str, int] = field(default_factory=dict)
     rebuilds: str | None = None
+    backlog: Backlog | None = None
+    warnings: tuple[str, ...] = ()
+    """What the owner of the query should know although it runs."""
+
+    @property
+    def all_warnings(self) -> tuple[str, ...]:
+        """With that of a query that has not caught up."""
+        backlog = self.backlog
+        if backlog is None or not backlog.is_own:
+            return self.warnings
+        return (f"Query {self.id} {backlog.text}: {self.sink.name} is incomplete.", *self.warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +115,10 @@ class QueriesListed:
     pushes: tuple[PushStatus, ...] = ()
     described: tuple[QueryDescribed, ...] = ()
     is_extended: bool = False
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(warning for query in self.queries for warning in query.all_warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +199,7 @@ class ColumnLineage:
 
 @dataclass(frozen=True, slots=True)
 class SourceDescribed:
-    """`partitions`, `replicas`, `statistics` and `lineage` are told for EXTENDED alone."""
+    """`partitions`, `replicas`, `statistics` and `lineage` are there for EXTENDED only. `warnings` say why rows may be missing."""
 
     source: Source
     readers: tuple[QueryStatus, ...]
@@ -194,6 +210,7 @@ class SourceDescribed:
     statistics: str = ""
     errors: str = ""
     lineage: tuple[ColumnLineage, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +231,8 @@ class QueryDescribed:
     properties: Mapping[str, str] = field(default_factory=dict)
     errors: tuple[Told, ...] = ()
     lineage: tuple[ColumnLineage, ...] = ()
+    backlog: Backlog | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

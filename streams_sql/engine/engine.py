@@ -15,7 +15,7 @@ from streams_sql.analysis.insertion import plan_insert_values
 from streams_sql.analysis.push import plan_push
 from streams_sql.engine.answers import Answer, Answered, Changed, Done, PushEnded, PushStatus, Warned
 from streams_sql.engine.assertions import Assertions
-from streams_sql.engine.catalogue import Catalogue
+from streams_sql.engine.catalogue import Catalogue, PersistentQuery
 from streams_sql.engine.changes import Changes, Changing
 from streams_sql.engine.command import Command
 from streams_sql.engine.command_log import CommandLog
@@ -84,6 +84,7 @@ from streams_sql.language.statements import (
 )
 from streams_sql.language.table_statements import DeleteRows, DropIndex
 from streams_sql.language.variables import substitute
+from streams_sql.sources import Source
 
 STATEMENTS_MAX: Final = 1_000
 """In one request."""
@@ -103,7 +104,8 @@ _ABOUT_QUERIES: Final = re.compile(r"(?:EXPLAIN|DESCRIBE|(?:SHOW|LIST)\s+(?:QUER
 
 @dataclass(frozen=True, slots=True)
 class EngineParts:
-    """`catch_up` reads what the leader has written. `refusal` is what clients are told that want to change something, where none may."""
+    """`incompleteness` says why rows of a source may be missing, `retention` which rows of a query go at once. `catch_up` reads what the
+    leader has written. `refusal` is the error for clients that want to change something, where none may."""
 
     catalogue: Catalogue
     changes: Changes
@@ -123,6 +125,8 @@ class EngineParts:
     assertions: Assertions
     check_property: PropertyCheck
     functions: FunctionRules
+    incompleteness: Callable[[Source], tuple[str, ...]]
+    retention: Callable[[PersistentQuery], Awaitable[tuple[str, ...]]]
     catch_up: Callable[[], Awaitable[None]]
     refusal: str | None = None
 
@@ -216,7 +220,7 @@ class Engine:
         prepared = parts.pulling.known(text)
         if prepared is not None:
             self._check(text, properties)
-            return parts.pulling.run(prepared, text)
+            return await parts.pulling.run(prepared, text)
         session = self._session(text, properties, variables)
         try:
             text, statement = self._only(text, session)
@@ -240,12 +244,14 @@ class Engine:
         resolved = await parts.resolution.resolved(query, parts.catalogue)
         if query.emit is not None:
             plan = plan_push(resolved.query, resolved, now_ms=_now_ms(), is_local=resolved.reads_records)
-            return replace(await parts.pushes.start(plan, session.properties, text), notes=resolved.notes)
+            result = await parts.pushes.start(plan, session.properties, text)
+            return replace(result, notes=(*resolved.notes, *result.notes))
         if resolved.is_of_tables:
             # What stands in the place of a query is another value the next time.
-            result = parts.pulling.start(text, query, is_kept=query is asked)
+            result = await parts.pulling.start(text, query, is_kept=query is asked)
         else:
             result = parts.scanning.start(resolved, text)
+            notes += tuple(note for source in resolved.sources.values() for note in parts.incompleteness(source))
         return replace(result, notes=(*result.notes, *notes)) if notes else result
 
     async def print_topic(self, text: str, properties: Mapping[str, str], variables: Mapping[str, str]) -> PrintedLines:
@@ -436,18 +442,20 @@ class Engine:
             # that is being built already as good as a new one.
             is_gone = isinstance(statement, DropSource | DropIndex | DropType | DropFunction)
             is_as_good = is_gone or tried.started is not None
-            return _changed(tried, parts.commands.count) if is_as_good else Warned(tried.message)
+            return _changed(tried, parts.commands.count, ()) if is_as_good else Warned(tried.message)
         command = await parts.preparation.scheduled(command, tried, parts.catalogue)
         former = None if tried.made is None else parts.catalogue.source(tried.made.name)
         await parts.preparation.provide(statement, tried, former)
         outcome = await parts.commands.append(command)
         await parts.preparation.clean_up(statement, outcome)
-        return _changed(outcome, parts.commands.count)
+        warnings = () if outcome.started is None else await parts.retention(outcome.started)
+        return _changed(outcome, parts.commands.count, warnings)
 
 
-def _changed(outcome: Outcome, position: int) -> Changed:
+def _changed(outcome: Outcome, position: int, warnings: tuple[str, ...]) -> Changed:
     query = outcome.started
-    warnings = (WRITE_TIME_WARNING,) if query is not None and query.is_real_time else ()
+    if query is not None and query.is_real_time:
+        warnings = (WRITE_TIME_WARNING, *warnings)
     query_id = None if query is None else query.id
     return Changed(outcome.entity, outcome.action, outcome.message, position, query_id, warnings)
 

@@ -65,6 +65,9 @@ class ErrorLog:
         self._lock = threading.Lock()
 
     def note(self, query_id: str, problem: Problem | BadRecord) -> None:
+        if not problem.reason:
+            # A warning that does not hold any more.
+            return
         self._add(
             QueryError(
                 self._now_ms(),

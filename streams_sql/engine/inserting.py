@@ -21,6 +21,7 @@ from streams_sql.plan.nodes import DeletePlan, InsertPlan, InsertRow
 from streams_sql.sources import ROWTIME, Column, FormatUse, Source
 from streams_sql.sql_types import BIGINT
 from streams_sql.typed import Typed
+from streams_sql.written_time import written_time
 
 _TOPIC_GONE: Final = frozenset(
     {KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION, KafkaError.UNKNOWN_TOPIC_OR_PART}
@@ -141,7 +142,7 @@ class Inserts:
         def report(error: KafkaError | None, _message: Message) -> None:
             self._loop.call_soon_threadsafe(_settle, delivered, topic, error)
 
-        at = int(time.time() * MS_PER_S) if timestamp is None else timestamp
+        at = int(time.time() * MS_PER_S) if timestamp is None else written_time(timestamp)
         try:
             self._running().produce(topic, record.value, record.key, timestamp=at, on_delivery=report)
         except (KafkaException, BufferError) as problem:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import decimal
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from streams_sql.evaluation.casts import decode_base64
 from streams_sql.evaluation.decimals import fit
+from streams_sql.evaluation.integers import ranged
 from streams_sql.evaluation.time_texts import parse_date, parse_time, parse_timestamp
+from streams_sql.formats.number_texts import time_of_day
 from streams_sql.language.problem import SqlProblem
 from streams_sql.sources import Column
 from streams_sql.sql_types import Array, Base, Decimal, Map, SqlType, Struct
@@ -16,8 +19,6 @@ from streams_sql.sql_types import Array, Base, Decimal, Map, SqlType, Struct
 Take: TypeAlias = Callable[[Any], Any]
 """From what JSON has to a value, neither of which is NULL. ValueError, TypeError."""
 
-_INTEGER_MAX: Final = 2**31 - 1
-_BIGINT_MAX: Final = 2**63 - 1
 _KINDS: Final = {
     str: "a text",
     bool: "a boolean",
@@ -50,7 +51,7 @@ class JsonRows:
         type_, take = self._takes[name]
         try:
             return take(value)
-        except (ValueError, TypeError, decimal.InvalidOperation) as problem:
+        except (ValueError, TypeError, OverflowError, decimal.InvalidOperation) as problem:
             raise SqlProblem(f"Column {name} of {self._source} takes {type_}: {problem}") from None
 
 
@@ -96,13 +97,11 @@ def _of(value: Any, kind: type) -> Any:
     return value
 
 
-def _whole(maximum: int) -> Take:
+def _whole(type_: Base) -> Take:
     def taken(value: Any) -> int:
         if type(value) is not int:
             raise TypeError(f"{_shown(value)} is no whole number")
-        if not -maximum - 1 <= value <= maximum:
-            raise ValueError(f"{value} is too large")
-        return value
+        return ranged(value, type_)
 
     return taken
 
@@ -111,7 +110,10 @@ def _double(value: Any) -> float:
     """Words too, where JSON has no number: as the server itself gives them."""
     if type(value) not in (int, float) and value not in _DOUBLE_WORDS:
         raise TypeError(f"{_shown(value)} is no number")
-    return float(value)
+    found = float(value)
+    if math.isinf(found) and value not in _DOUBLE_WORDS:
+        raise ValueError(f"{_shown(value)} is too large")
+    return found
 
 
 def _decimal(value: Any) -> decimal.Decimal:
@@ -124,13 +126,18 @@ def _decimal(value: Any) -> decimal.Decimal:
         raise ValueError(f"{_shown(value)} is no number") from None
 
 
-def _moment(parse: Callable[[str], int]) -> Take:
+def _moment(parse: Callable[[str], int], take_number: Take) -> Take:
     """An ISO 8601 text, or the number that the server itself gives for those in structs."""
 
     def taken(value: Any) -> int:
-        return parse(value) if type(value) is str else _BIGINT(value)
+        found: int = parse(value) if type(value) is str else take_number(value)
+        return found
 
     return taken
+
+
+def _time_of_day(value: Any) -> int:
+    return time_of_day(_BIGINT(value))
 
 
 def _shown(value: Any) -> str:
@@ -139,15 +146,16 @@ def _shown(value: Any) -> str:
 
 
 _DOUBLE_WORDS: Final = ("NaN", "Infinity", "-Infinity")
-_BIGINT: Final = _whole(_BIGINT_MAX)
+_INTEGER: Final = _whole(Base.INTEGER)
+_BIGINT: Final = _whole(Base.BIGINT)
 _TAKES: Final[Mapping[Base, Take]] = {
     Base.BOOLEAN: lambda value: _of(value, bool),
-    Base.INTEGER: _whole(_INTEGER_MAX),
+    Base.INTEGER: _INTEGER,
     Base.BIGINT: _BIGINT,
     Base.DOUBLE: _double,
     Base.STRING: lambda value: _of(value, str),
     Base.BYTES: lambda value: decode_base64(_of(value, str)),
-    Base.TIME: _moment(parse_time),
-    Base.DATE: _moment(parse_date),
-    Base.TIMESTAMP: _moment(parse_timestamp),
+    Base.TIME: _moment(parse_time, _time_of_day),
+    Base.DATE: _moment(parse_date, _INTEGER),
+    Base.TIMESTAMP: _moment(parse_timestamp, _BIGINT),
 }

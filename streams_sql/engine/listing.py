@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -58,7 +58,8 @@ _INTERNAL = ("_", "default_")
 @dataclass(frozen=True, slots=True)
 class Listing:
     """`status_of` tells how a query does, `pushes` which push queries there are, `view_text` how fresh a view is, `indexes` those of all views;
-    `properties` are the server's own."""
+    `properties` are the server's own; `incompleteness` says why rows of a source may be missing, `retention` which
+    rows of a query go at once."""
 
     catalogue: Catalogue
     admin: Admin
@@ -68,6 +69,8 @@ class Listing:
     indexes: Callable[[], tuple[IndexStatus, ...]]
     properties: Sequence[Property]
     errors: ErrorLog
+    incompleteness: Callable[[Source], tuple[str, ...]]
+    retention: Callable[[PersistentQuery], Awaitable[tuple[str, ...]]]
 
     @property
     def lineage(self) -> Lineage:
@@ -148,13 +151,15 @@ class Listing:
             key=frozenset(column.name for column in plan.sink.schema.key),
             sources=tuple(sorted(query.reads)),
             sinks=(query.writes,),
-            plan="\n".join(filter(None, (status.mode, plan_text(plan)))),
+            plan="\n".join(filter(None, (status.mode, _progress(status), plan_text(plan)))),
             topology=topology,
             state=status.state,
             window=None if window is None else window.kind.value,
             properties=query.properties,
             errors=(*errors, *status.notes, *status.examples),
             lineage=self.lineage.of_columns([column.name for column in columns], origins(plan.node)),
+            backlog=status.backlog,
+            warnings=status.all_warnings,
         )
 
     async def _sources(self, kind: Kind, *, is_extended: bool) -> SourcesListed:
@@ -170,8 +175,11 @@ class Listing:
     async def _described(self, source: Source, *, is_extended: bool) -> SourceDescribed:
         readers = tuple(map(self.status_of, self.catalogue.readers(source.name)))
         writers = tuple(map(self.status_of, self.catalogue.writers(source.name)))
+        warnings = [*self.incompleteness(source), *(each for status in writers for each in status.warnings)]
+        for query in self.catalogue.writers(source.name):
+            warnings += await self.retention(query)
         if not is_extended:
-            return SourceDescribed(source, readers, writers)
+            return SourceDescribed(source, readers, writers, warnings=tuple(warnings))
         layout = await self.admin.layout(source.topic)
         replicas = () if layout is None else layout.replicas
         figures = [f"{status.id} {name}: {value:g}" for status in writers for name, value in status.figures.items()]
@@ -187,6 +195,7 @@ class Listing:
             statistics="\n".join(filter(None, figures)),
             errors="\n".join(example.text for status in (*readers, *writers) for example in status.examples),
             lineage=self.lineage.of_source(source),
+            warnings=tuple(warnings),
         )
 
     def _queries(self, *, is_extended: bool) -> QueriesListed:
@@ -214,6 +223,10 @@ class Listing:
             for name, value in session.own_properties.items()
         }
         return PropertiesListed(tuple(found for _, found in sorted({**own, **altered, **changed}.items())))
+
+
+def _progress(status: QueryStatus) -> str:
+    return "" if status.backlog is None else f"It {status.backlog.text}"
 
 
 def _unknown_query(query_id: str, known: Iterable[str]) -> SqlProblem:

@@ -29,6 +29,7 @@ class LocalTail:
         start: Start,
         on_problem: OnProblem,
         on_error: OnError,
+        idle_ms: int = 0,
     ) -> None:
         # A table is what all its records have made of it, wherever the streams begin.
         spans = {
@@ -36,7 +37,9 @@ class LocalTail:
             for each in reads_of(plan.node)
         }
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="local query")
-        self._make = lambda: LocalRun(plan, consumer, registry, on_problem, on_error, spans, is_bounded=False)
+        self._make = lambda: LocalRun(
+            plan, consumer, registry, on_problem, on_error, spans, is_bounded=False, idle_s=idle_ms / 1000
+        )
         self._run: LocalRun | None = None
         self._pages: AsyncGenerator[list[tuple[tuple[Any, ...], bool]], None] | None = None
         self._turn = asyncio.Lock()

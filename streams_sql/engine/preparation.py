@@ -104,7 +104,9 @@ class Preparation:
 def new_command(
     statement: Changing, text: str, properties: Mapping[str, str], number: int, catalogue: Catalogue
 ) -> Command:
-    """`number` is that of the next command, and makes the id of a query, unless that takes the place of another."""
+    """`number` is that of the next command, and makes the id of a query, unless that takes the place of another. SqlProblem."""
+    if isinstance(statement, CreateSource | CreateAsSelect) and statement.or_replace:
+        _check_replaced(statement, catalogue)
     match statement:
         case CreateAsSelect():
             former = catalogue.made_by(statement.name) if statement.or_replace else None
@@ -117,6 +119,17 @@ def new_command(
             return Command(text, properties, query_id=query_id, lowering=LOWERING)
         case _:
             return Command(text, properties)
+
+
+def _check_replaced(statement: CreateSource | CreateAsSelect, catalogue: Catalogue) -> None:
+    found = catalogue.source(statement.name)
+    is_source = isinstance(statement, CreateSource) and statement.is_source
+    if is_source or (found is not None and found.is_read_only):
+        kind, name = statement.kind.value.lower(), statement.name
+        raise SqlProblem(
+            f"Cannot add {kind} '{name}': CREATE OR REPLACE is not supported on source {kind}s. Use DROP {kind.upper()} and CREATE.",
+            statement.position,
+        )
 
 
 def _given_id(statement: InsertSelect) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Final, Protocol
 
@@ -22,6 +22,7 @@ from streams_sql.sources import Column, Source
 from streams_sql.sql_types import STRING
 from streams_sql.views.pages import Budget
 from streams_sql.views.prepared import PreparedPulls, ReadyPull
+from streams_sql.views.view_follower import ViewFollower
 from streams_sql.views.views import Views
 
 _VARIABLE: Final = "${"
@@ -40,18 +41,23 @@ class QueryStates(Protocol):
 
 
 class Pulling:
-    """At most `queries_max` at once: each may hold a thread and a page of rows. `queries` tell how the query of a table does."""
+    """At most `queries_max` at once: each may hold a thread and a page of rows. `queries` has the state of the query of a table,
+    `incompleteness` why rows of a source may be missing although that runs."""
 
     def __init__(
         self,
         views: Views,
+        follower: ViewFollower,
         catalogue: Catalogue,
         budget: Budget,
         queries_max: int,
         queries: QueryStates,
+        incompleteness: Callable[[Source], tuple[str, ...]],
     ) -> None:
         self._views = views
+        self._follower = follower
         self._queries = queries
+        self._incompleteness = incompleteness
         self._catalogue = catalogue
         self._budget = budget
         self._queries_max = queries_max
@@ -65,10 +71,10 @@ class Pulling:
         """A query that needs no more analysis than one like it before."""
         return None if _VARIABLE in text else self._current().find(text)
 
-    def start(self, text: str, query: Query, *, is_kept: bool = True) -> Result:
+    async def start(self, text: str, query: Query, *, is_kept: bool = True) -> Result:
         """`is_kept`: the same text is the same query the next time. SqlProblem, Busy."""
         plan, prepared = plan_pull(query, self._catalogue), self._current()
-        return self.run(prepared.learn(text, plan) if is_kept else prepared.once(plan), text)
+        return await self.run(prepared.learn(text, plan) if is_kept else prepared.once(plan), text)
 
     def _current(self) -> PreparedPulls:
         """What is remembered was made with the types and functions that there were."""
@@ -78,7 +84,7 @@ class Pulling:
             self._prepared = PreparedPulls(self._analysed, self._catalogue.source, self._views.indexed)
         return self._prepared
 
-    def run(self, ready: ReadyPull, text: str) -> Result:
+    async def run(self, ready: ReadyPull, text: str) -> Result:
         if self.running >= self._queries_max:
             raise Busy(
                 f"{self._queries_max} pull queries run already, and ksql.query.pull.max.concurrent.requests allows no more: "
@@ -91,6 +97,7 @@ class Pulling:
         else:
             columns = tuple(Column(named.name, named.expression.type or STRING) for named in plan.columns)
             sources = (plan.source,)
+        await self._follower.opened(sources)
         query_id = f"query_{next(self._numbers)}"
         kind = ResultKind.PULL if sources[0].is_table else ResultKind.SCAN
         notes = tuple(note for source in sources for note in self._notes(source))
@@ -98,6 +105,9 @@ class Pulling:
 
     def _notes(self, source: Source) -> tuple[str, ...]:
         """Why rows may be missing or old, where that is so."""
+        return self._own_notes(source) or self._incompleteness(source)
+
+    def _own_notes(self, source: Source) -> tuple[str, ...]:
         view = self._views.view(source.name)
         if view is None:
             return ()

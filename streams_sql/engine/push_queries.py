@@ -13,7 +13,7 @@ from streams_sql.engine.failures import EngineError, Stopping, TooManyPushQuerie
 from streams_sql.engine.local_tail import LocalTail
 from streams_sql.engine.push_jobs import PushJobs, PushSettings
 from streams_sql.engine.push_rows import PushRows, reads_alone
-from streams_sql.engine.query_settings import QuerySettings, starting_offsets
+from streams_sql.engine.query_settings import QuerySettings, starting_offsets, task_idle_ms
 from streams_sql.engine.results import Result, ResultKind, RowBatch
 from streams_sql.engine.topic_tail import Start, TopicTail
 from streams_sql.plan.expression_problems import expression_problem
@@ -24,6 +24,7 @@ from streams_sql.spark.messages import Event, Progress, QueryFailed
 
 ID_BITS: Final = 63
 """Of the number in an id, which no other query has, of whatever server."""
+WAITS_NOTE: Final = "The query starts at the end of its topics and waits for new records. SET 'auto.offset.reset' = 'earliest'; reads those that are there."
 
 
 class PushQueries:
@@ -57,7 +58,7 @@ class PushQueries:
             if reads_alone(plan) and not plan.spans:
                 await push.open(plan, start, self._settings)
             elif plan.is_local:
-                await push.open_local(plan, start, self._settings)
+                await push.open_local(plan, start, self._settings, task_idle_ms(found))
             else:
                 results = await self._jobs.start(query_id, plan, found)
                 await push.open(results, Start(is_beginning=True), self._settings)
@@ -65,9 +66,16 @@ class PushQueries:
             await push.close()
             raise
         self.started += 1
-        keys = (False,) * len(plan.columns)
+        waits = bool(plan.limit) and not start.is_beginning and not plan.spans
         return Result(
-            query_id, ResultKind.PUSH, plan.columns, keys, push.batches(), lambda: push.has_reached_limit, push.close
+            query_id,
+            ResultKind.PUSH,
+            plan.columns,
+            (False,) * len(plan.columns),
+            push.batches(),
+            lambda: push.has_reached_limit,
+            push.close,
+            (WAITS_NOTE,) if waits else (),
         )
 
     async def close(self, query_id: str) -> bool:
@@ -136,9 +144,9 @@ class _Push:
         self._tail = TopicTail(rows.topic, settings.consumer, start, rows.of)
         await self._tail.open()
 
-    async def open_local(self, plan: PushPlan, start: Start, settings: PushSettings) -> None:
+    async def open_local(self, plan: PushPlan, start: Start, settings: PushSettings, idle_ms: int) -> None:
         """The plan may have state, and read several topics."""
-        self._tail = LocalTail(plan, settings.consumer, settings.registry, start, self._note, self._note_error)
+        self._tail = LocalTail(plan, settings.consumer, settings.registry, start, self._note, self._note_error, idle_ms)
         await self._tail.open()
 
     async def batches(self) -> AsyncIterator[RowBatch]:

@@ -16,7 +16,10 @@ from streams_sql.engine.error_log import MS_PER_S, QUERY_FAILED, ErrorLog
 from streams_sql.engine.function_rules import NO_FUNCTIONS, FunctionRules
 from streams_sql.engine.query_settings import QuerySettings
 from streams_sql.language.problem import SqlProblem
+from streams_sql.plan.nodes import reads_of
+from streams_sql.progress.catch_up import LAG_S, CatchUp
 from streams_sql.spark.messages import (
+    BadRecord,
     Event,
     Explained,
     FailureKind,
@@ -81,6 +84,8 @@ class _Run:
     notes: deque[Told] = field(default_factory=lambda: deque(maxlen=NOTES_MAX))
     progress: Progress | None = None
     restart: asyncio.TimerHandle | None = None
+    reading: CatchUp | None = None
+    warnings: dict[str, str] = field(default_factory=dict)
 
 
 class Queries:
@@ -169,6 +174,8 @@ class Queries:
             )
             if not self._is_ready:
                 _logger.info("query %s waits for Spark, which is not up yet", query.id)
+            topics = {read.source.topic for read in reads_of(query.plan.node)}
+            run.reading = CatchUp(topics, LAG_S + run.command.trigger.interval_ms / MS_PER_S)
             self._launch(run.command)
 
     def _launch(self, command: StartQuery) -> None:
@@ -208,16 +215,20 @@ class Queries:
                     self._runs_now(run)
             case Idle():
                 self._is_well(run)
+                if run.reading is not None:
+                    run.reading.report_idle(time.monotonic())
                 self._caught_up(run)
             case Progress():
                 self._is_well(run)
                 run.progress = event
+                if run.reading is not None and event.read:
+                    run.reading.report(event.read, has_held=bool(event.held_rows))
                 run.totals.update(
                     read=event.input_rows, written=event.written_rows, bad=event.bad_records, failed=event.failed
                 )
                 for example in event.examples:
-                    self._errors.note(run.query.id, example)
-                if event.lag == 0:
+                    self._note_example(run, example)
+                if event.lag == 0 and not event.held_rows:
                     self._caught_up(run)
             case Noted(text=text):
                 self._note(run, text)
@@ -225,6 +236,15 @@ class Queries:
                 run.command = None if run.command is None else replace(run.command, slots=slots)
             case QueryFailed():
                 self._failed(run, event)
+
+    def _note_example(self, run: _Run, example: BadRecord) -> None:
+        if not example.is_warning:
+            self._errors.note(run.query.id, example)
+        elif example.reason:
+            run.warnings[example.part] = example.reason
+            _logger.warning("query %s: %s", run.query.id, example.reason)
+        else:
+            run.warnings.pop(example.part, None)
 
     def _caught_up(self, run: _Run) -> None:
         if run.query.rebuilds is not None:
@@ -313,6 +333,11 @@ class Queries:
             return run.state
         return "PAUSED" if query.is_paused else "UNRESPONSIVE"
 
+    def reading(self, query: PersistentQuery) -> CatchUp | None:
+        """How far a query has read; None if this server does not run it."""
+        run = self._runs.get(query.id)
+        return None if run is None else run.reading
+
     def status(self, query: PersistentQuery) -> QueryStatus:
         run = self._runs.get(query.id)
         sink = replace(query.plan.sink, topic=query.plan.target)
@@ -333,8 +358,10 @@ class Queries:
             examples=tuple(Told(each.time_ms, each.text, "USER") for each in reversed(examples)),
             notes=tuple(run.notes),
             mode="" if run.command is None else _rebuilding(run) + _mode(run.command, run.why_batches),
-            figures=_figures(run.progress),
+            figures=_figures(run),
             totals=dict(run.totals),
+            backlog=None if run.reading is None else run.reading.backlog,
+            warnings=tuple(f"Query {query.id}: {text}" for text in run.warnings.values()),
         )
 
     async def spark_plan(self, query_id: str) -> str:
@@ -372,14 +399,17 @@ def _mode(command: StartQuery, why_batches: str | None) -> str:
     return f"Runs in batches each {interval}, writes {times} once{reason}"
 
 
-def _figures(progress: Progress | None) -> dict[str, float]:
+def _figures(run: _Run) -> dict[str, float]:
+    progress = run.progress
     if progress is None:
         return {}
+    backlog = None if run.reading is None else run.reading.backlog
     return {
         "rows-per-second": progress.rows_per_second,
         "input-rows": progress.input_rows,
         "written-rows": progress.written_rows,
-        "lag": progress.lag,
+        "lag": progress.lag if backlog is None else backlog.behind,
         "state-rows": progress.state_rows,
+        "held-rows": progress.held_rows,
         "batch-ms": progress.duration_ms,
     }

@@ -30,6 +30,7 @@ TRIGGER: Final = "sql.trigger.interval.ms"
 REAL_TIME: Final = "sql.trigger.real.time"
 BATCH_RECORDS: Final = "sql.batch.max.records"
 STATE_ROWS: Final = "sql.state.memory.max.rows"
+TASK_IDLE: Final = "max.task.idle.ms"
 
 _ODD: Final = re.compile(r"[^A-Za-z0-9_]")
 _EXACTLY_ONCE: Final = ("exactly_once", "exactly_once_beta", "exactly_once_v2")
@@ -65,6 +66,7 @@ class QuerySettings:
             batch_records_max=number_above_0(found, BATCH_RECORDS, BATCH_RECORDS_MAX, "records"),
             state_rows_max=number_above_0(found, STATE_ROWS, STATE_ROWS_MAX, "rows"),
             follows=self._followed(former) if query.is_follower else None,
+            task_idle_ms=task_idle_ms(found),
         )
 
     def _followed(self, former: PersistentQuery | None) -> Former:
@@ -118,6 +120,14 @@ def number_above_0(properties: Mapping[str, str], name: str, default: int, unit:
     if not text.isdecimal() or not int(text):
         raise SqlProblem(f"{name}={text} is no number of {unit} above 0.")
     return int(text)
+
+
+def task_idle_ms(properties: Mapping[str, str]) -> int:
+    """How long rows wait for partitions without unread records. Kafka's -1, which would not wait for unread ones either, is 0 here."""
+    text = properties.get(TASK_IDLE, "0")
+    if not text.isdecimal() and text != "-1":
+        raise SqlProblem(f"{TASK_IDLE}={text} is not a number of milliseconds: use 0 or more.")
+    return max(int(text), 0)
 
 
 def starting_offsets(properties: Mapping[str, str]) -> str:

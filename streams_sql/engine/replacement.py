@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Final
 
 from streams_sql.language.problem import SqlProblem
+from streams_sql.language.statements import Within
 from streams_sql.plan.hosting import Hosting, hosting_of
 from streams_sql.plan.nodes import (
     Aggregate,
@@ -48,7 +49,9 @@ def check_replacement(former: Source, source: Source) -> None:
         ("the timestamp column", former.timestamp, source.timestamp),
     ):
         if before != after:
-            raise SqlProblem(f"{cannot}: {what} would change from {before} to {after}. Drop it and create it anew.")
+            raise SqlProblem(
+                f"{cannot}: {what} would change from {before or 'none'} to {after or 'none'}. Drop it and create it again."
+            )
     if former.schema.key != source.schema.key:
         raise SqlProblem(
             f"{cannot}: (Key columns must be identical). The key would change from {_text(former.schema.key)} to "
@@ -149,7 +152,8 @@ def _kept(node: Node) -> Iterator[_Part]:
             for what, key in _join_keys(node):
                 yield _Part(what, key, expression_text(key))
             within = node.within if isinstance(node, StreamJoin) else None
-            yield _Part("the join", (type(node), node.kind, within), f"{node.kind.value} {within or ''}".strip())
+            text = node.kind.value if within is None else f"{node.kind.value} {_within_text(within)}"
+            yield _Part("the join", (type(node), node.kind, within), text)
 
 
 def _stateful(what: str, node: Node) -> Iterator[_Part]:
@@ -170,6 +174,11 @@ def _join_keys(node: StreamJoin | TableJoin | ForeignKeyJoin) -> Iterator[tuple[
             yield "the key of the right side", node.right_key
         case ForeignKeyJoin():
             yield "the foreign key", node.foreign_key
+
+
+def _within_text(within: Within) -> str:
+    grace = "" if within.grace_ms is None else f" GRACE PERIOD {within.grace_ms} MILLISECONDS"
+    return f"WITHIN ({within.before_ms} MILLISECONDS, {within.after_ms} MILLISECONDS){grace}"
 
 
 def _window_text(node: Aggregate) -> str:

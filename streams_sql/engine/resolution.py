@@ -15,13 +15,17 @@ from streams_sql.analysis.record_columns import record_columns, with_record_colu
 from streams_sql.engine.declaring import declaration
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Query, Relation
-from streams_sql.sources import Source
+from streams_sql.sources import SINGLE_ROW, Source
 from streams_sql.topics.schemas import FoundTopic, TopicSchemas
 
 NEAR_MAX: Final = 3
 """Names that are proposed instead of one that is not known."""
 INTERNAL: Final = ("_", "default_")
 """Topics whose names begin so are found by their exact names alone."""
+
+_NEEDS_SOURCE: Final = (
+    "A SELECT without FROM has one row, once: a query that waits for records needs FROM, with a stream or a table."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,11 @@ class Resolution:
         notes: dict[str, None] = {}
         for relation in relations(query):
             name = _own_name(relation)
+            if relation.is_row:
+                if query.emit is not None:
+                    raise SqlProblem(_NEEDS_SOURCE, query.emit_position)
+                sources[name] = SINGLE_ROW
+                continue
             declared = None if relation.is_topic else catalogue.source(relation.name)
             if name not in sources and declared is None:
                 found = await self._found(relation, catalogue)
@@ -76,6 +85,8 @@ class Resolution:
     async def refuse_topics(self, query: Query, catalogue: CatalogueView) -> None:
         """A query that runs on needs its sources declared: SqlProblem with the statement that does it, where one of them is a topic."""
         for relation in relations(query):
+            if relation.is_row:
+                raise SqlProblem(_NEEDS_SOURCE, query.position)
             if relation.is_topic or catalogue.source(relation.name) is None:
                 found = await self._found(relation, catalogue)
                 raise SqlProblem(

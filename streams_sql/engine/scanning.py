@@ -17,14 +17,22 @@ from streams_sql.engine.failures import Busy, StatementFailed
 from streams_sql.engine.resolution import Resolved
 from streams_sql.engine.results import Result, ResultKind, RowBatch, ScanFigures
 from streams_sql.formats.serde import RegistryAccess
+from streams_sql.language.parsing import parse_statement
 from streams_sql.language.problem import SqlProblem
+from streams_sql.language.statements import Query
 from streams_sql.local.scan import Scan
 from streams_sql.plan.bounded import ScanPlan
+from streams_sql.plan.expression_problems import require_aggregates
 from streams_sql.plan.records import Problem
+from streams_sql.sources import Source
+from streams_sql.sql_types import quoted
 from streams_sql.views.pages import Budget, each_page
 
 THREADS_MAX: Final = 16
 """Scans that read at the same moment; others wait for the next page of one of them."""
+
+SAMPLE_ROWS: Final = 100
+"""Of a stream whose times are asked for."""
 
 _logger = logging.getLogger(__name__)
 
@@ -77,6 +85,17 @@ class Scanning:
             partial(_figures, scan, rows, began_s),
         )
 
+    async def earliest_rowtime(self, source: Source) -> int | None:
+        """Among the first records of a stream; None where it has none. SqlProblem, Busy."""
+        text = f"SELECT ROWTIME FROM {quoted(source.name)} LIMIT {SAMPLE_ROWS};"  # noqa: S608 - the name is quoted
+        query = parse_statement(text)
+        assert isinstance(query, Query), "it is a SELECT"
+        result = self.start(Resolved(query, {source.name: source}), text)
+        try:
+            return min([row[0] async for batch in result.batches for row in batch.rows], default=None)
+        finally:
+            await result.close()
+
     def stop(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
@@ -107,4 +126,5 @@ def _note(problem: Problem) -> None:
 
 def _note_error(error: Exception) -> None:
     """The value is NULL, as the language has it."""
+    require_aggregates(error)
     _logger.debug("an expression of a look gave no value: %s", error)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from streams_sql.views.tailing import consumer_settings
+from streams_sql.written_time import written_time
 
 POLL_S: Final = 0.5
 MESSAGES_MAX: Final = 5_000
@@ -66,7 +67,7 @@ def _write(producer: Producer, topic: str, former: dict[bytes, bytes], rows: Ite
         key, value = message.key() or b"", message.value()
         known = former.pop(key, None)
         if known != _digest(value or b""):
-            _produce(producer, topic, key, value, message.timestamp()[1])
+            _produce(producer, topic, key, value, written_time(message.timestamp()[1]))
             written += 1
     for key in former:
         _produce(producer, topic, key, None, timestamp=0)

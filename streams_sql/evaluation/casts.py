@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final, TypeAlias
 
 from streams_sql.evaluation import decimals, floats, time_texts
-from streams_sql.evaluation.integers import BIGINT_MAX, INTEGER_MAX, saturate, wrap_bigint, wrap_integer
+from streams_sql.evaluation.integers import BIGINT_MAX, INTEGER_MAX, ranged, ranged_float
 from streams_sql.language.problem import SqlProblem
 from streams_sql.sql_types import (
     BIGINT,
@@ -200,13 +200,13 @@ _TEXTS: Final[dict[SqlType, Conversion]] = {
 _CONVERSIONS: Final[dict[tuple[Base | type[DecimalType] | None, Base], Conversion]] = {
     (INTEGER, BIGINT): _same,
     (INTEGER, DOUBLE): float,
-    (BIGINT, INTEGER): wrap_integer,
+    (BIGINT, INTEGER): lambda value: ranged(value, INTEGER),
     (BIGINT, DOUBLE): float,
-    (DecimalType, INTEGER): lambda value: wrap_integer(int(value)),
-    (DecimalType, BIGINT): lambda value: wrap_bigint(int(value)),
+    (DecimalType, INTEGER): lambda value: ranged(int(value), INTEGER),
+    (DecimalType, BIGINT): lambda value: ranged(int(value), BIGINT),
     (DecimalType, DOUBLE): float,
-    (DOUBLE, INTEGER): lambda value: saturate(value, INTEGER_MAX),
-    (DOUBLE, BIGINT): lambda value: saturate(value, BIGINT_MAX),
+    (DOUBLE, INTEGER): lambda value: ranged_float(value, INTEGER),
+    (DOUBLE, BIGINT): lambda value: ranged_float(value, BIGINT),
     (STRING, BOOLEAN): parse_boolean,
     (STRING, INTEGER): lambda value: parse_whole(value, INTEGER_MAX),
     (STRING, BIGINT): lambda value: parse_whole(value, BIGINT_MAX),

@@ -11,6 +11,7 @@ one element of what it gives.
 
 from __future__ import annotations
 
+import operator as python
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
@@ -300,8 +301,10 @@ def _arithmetic(operator: Operator, type_: SqlType | None) -> Callable[[Any, Any
 
 
 def _negation(type_: SqlType | None) -> Callable[[Any], Any]:
-    if isinstance(type_, DecimalType) or type_ == DOUBLE:
-        return lambda value: -value
+    if isinstance(type_, DecimalType):
+        return decimals.negative
+    if type_ == DOUBLE:
+        return python.neg
     wrap = integers.wrap_for(type_)
     return lambda value: wrap(-value)
 

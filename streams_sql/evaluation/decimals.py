@@ -20,6 +20,12 @@ _ARITHMETIC: Final[dict[Operator, Callable[[Decimal, Decimal], Decimal]]] = {
     Operator.MODULO: _EXACT.remainder,
 }
 
+# For sums of any length: unlike Python's operators, which round to 28 digits.
+plus: Final = _EXACT.add
+minus: Final = _EXACT.subtract
+negative: Final = _EXACT.minus
+quotient: Final = _EXACT.divide
+
 
 def rescale(value: Decimal, scale: int, rounding: str = ROUND_HALF_UP) -> Decimal:
     """The value with this many digits after the point; a negative number rounds before it."""

@@ -1,4 +1,4 @@
-"""An expression that failed on a row, and so gave NULL."""
+"""Expressions and aggregates that failed, and so gave NULL."""
 
 from __future__ import annotations
 
@@ -17,3 +17,11 @@ class ExpressionError(Exception):
         self.expression = expression
         self.columns = columns
         self.row = row
+
+
+class AggregateError(Exception):
+    """The result of an aggregate could not be computed. `call` is its text."""
+
+    def __init__(self, cause: Exception, call: str) -> None:
+        super().__init__(str(cause) or type(cause).__name__)
+        self.call = call

@@ -1,4 +1,5 @@
-"""INTEGER and BIGINT: whole numbers of 32 and 64 bits that wrap around, as Java's do."""
+"""INTEGER and BIGINT: whole numbers of 32 and 64 bits. Arithmetic wraps around, as Java's does; what is read and what is cast must be
+in range."""
 
 from __future__ import annotations
 
@@ -6,11 +7,32 @@ import math
 from collections.abc import Callable
 from typing import Final
 
-from streams_sql.sql_types import INTEGER, SqlType
+from streams_sql.sql_types import BIGINT, INTEGER, Base, SqlType
 from streams_sql.typed import Operator
 
 INTEGER_MAX: Final = 2**31 - 1
 BIGINT_MAX: Final = 2**63 - 1
+_WIDER: Final = {INTEGER: "BIGINT", BIGINT: "DECIMAL or DOUBLE"}
+
+
+def ranged(value: int, type_: Base) -> int:
+    """Return the value if it is one of this INTEGER or BIGINT. ValueError."""
+    maximum = INTEGER_MAX if type_ is INTEGER else BIGINT_MAX
+    if -maximum - 1 <= value <= maximum:
+        return value
+    raise ValueError(out_of_range(str(value), type_))
+
+
+def ranged_float(value: float, type_: Base) -> int:
+    """The same for a float, whose fraction is cut off."""
+    if not math.isfinite(value):
+        raise ValueError(f"{value} is not a whole number: {type_} has none of it. Use DOUBLE")
+    return ranged(int(value), type_)
+
+
+def out_of_range(value: str, type_: Base) -> str:
+    maximum = INTEGER_MAX if type_ is INTEGER else BIGINT_MAX
+    return f"Number out of range: {value:.80}: {type_} holds {-maximum - 1} to {maximum}. Use {_WIDER[type_]}"
 
 
 def wrap_integer(value: int) -> int:

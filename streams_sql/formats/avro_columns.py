@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from barnabas.kernel.serdes.avro_types import AvroType, UnionType
+from streams_sql.evaluation.integers import INTEGER_MAX
 from streams_sql.formats.avro_rows import NULL, plain_fields
 from streams_sql.formats.serde import DecodeColumns
 from streams_sql.formats.written import Part, same_fields
@@ -119,6 +120,13 @@ def _longs(bodies: _Bodies, places: Places) -> tuple[Sequence[Any], Places]:
     return values.tolist(), places
 
 
+def _ints(bodies: _Bodies, places: Places) -> tuple[Sequence[Any], Places]:
+    values, places = _numbers(bodies, places)
+    if len(values) and not -INTEGER_MAX - 1 <= values.min() <= values.max() <= INTEGER_MAX:
+        raise _OutOfTheOrdinary
+    return values.tolist(), places
+
+
 def _booleans(bodies: _Bodies, places: Places) -> tuple[Sequence[Any], Places]:
     return (bodies.data[places] != 0).tolist(), places + 1
 
@@ -141,7 +149,7 @@ def _texts(bodies: _Bodies, places: Places) -> tuple[Sequence[Any], Places]:
 
 _READING: Final[Mapping[str, ReadField]] = {
     "boolean": _booleans,
-    "int": _longs,
+    "int": _ints,
     "long": _longs,
     "float": _floats,
     "double": _doubles,

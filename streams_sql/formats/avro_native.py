@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from streams_sql.evaluation.time_texts import MS_PER_DAY
 from streams_sql.formats.avro_names import is_null
 from streams_sql.formats.avro_reading import read_avro_schema
 from streams_sql.formats.mismatch import Mismatch
@@ -50,6 +51,8 @@ _ID: Final = "conv(hex(substring({payload}, 2, 4)), 16, 10)"
 # Of a record by itself, Spark does not tell one that it cannot read from one whose fields are all NULL; of an array of one, it does.
 _ONE_ITEM: Final = "concat(X'02', substring({payload}, 6), X'00')"
 _ITEMS: Final = "from_avro(%s, %s, map('mode', 'PERMISSIVE'))"
+
+_LONG_DAY: Final = needs_python("the record has a TIME beyond the end of the day")
 
 
 def avro_decoding(layout: Layout, schemas: Mapping[int, str | None]) -> str | None:
@@ -146,7 +149,9 @@ def _value(part: Fields, kinds: Mapping[str, str], upper: Mapping[str, str], col
     field = f"item.{quoted(found)}"
     if column.type in (TIMESTAMP, TIME) and scalar.units_per_ms > 1:
         units = scalar.units_per_ms
-        return f"CAST(({field} - pmod({field}, {units})) div {units} AS {type_})"
+        field = f"(({field} - pmod({field}, {units})) div {units})"
+    if column.type is TIME:
+        return f"CAST(CASE WHEN {field} NOT BETWEEN 0 AND {MS_PER_DAY} THEN {_LONG_DAY} ELSE {field} END AS {type_})"
     if column.type is STRING and kinds[found] in ("float", "double"):
         raise _LeftToPython
     return f"CAST({field} AS {type_})"

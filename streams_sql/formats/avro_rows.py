@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from barnabas.kernel.serdes.avro_decoding import long_at
+from barnabas.kernel.serdes.avro_decoding import int_at, long_at
 from barnabas.kernel.serdes.avro_encoding import write_long
 from barnabas.kernel.serdes.avro_types import AvroType, PrimitiveType, RecordField, RecordType, UnionType
 from barnabas.wire.varint import uvarint
@@ -57,6 +57,7 @@ def _tagged(tag: str) -> Mapping[str, Any]:
 
 
 _NAMES: Final[Mapping[str, Any]] = {
+    "int_at": int_at,
     "long_at": long_at,
     "float_at": struct.Struct("<f").unpack_from,
     "double_at": struct.Struct("<d").unpack_from,
@@ -77,7 +78,7 @@ else:
 """
 _READING: Final[Mapping[str, str]] = {
     "boolean": "TO = data[place] != 0\nplace += 1\n",
-    "int": _LONG_AT,
+    "int": _LONG_AT.replace("long_at", "int_at"),
     "long": _LONG_AT,
     "float": "(TO,) = float_at(data, place)\nplace += 4\n",
     "double": "(TO,) = double_at(data, place)\nplace += 8\n",

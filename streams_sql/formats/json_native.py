@@ -54,6 +54,11 @@ _WHOLE_VALUE: Final = (
     f" WHEN kind = 'STRING' AND {_AS_TEXT} RLIKE {_WHOLE} THEN {_LONG_NUMBER} END"
 )
 _NOT_WHOLE: Final = f"kind = 'BOOLEAN' OR {_PARTS} OR (kind = 'STRING' AND NOT {_AS_TEXT} RLIKE {_WHOLE})"
+_NOT_INTEGER: Final = f"{_NOT_WHOLE} OR ({_WHOLE_VALUE}) NOT BETWEEN {-(2**31)} AND {2**31 - 1}"
+_NOT_NUMBER: Final = (
+    f"kind = 'BOOLEAN' OR {_PARTS} OR (kind = 'STRING' AND NOT {_AS_TEXT} RLIKE '[0-9]|NaN|Infinity')"
+    f" OR ({_FRACTION} AND abs({_AS_DOUBLE}) = double('Infinity'))"
+)
 _NUMBER_VALUE: Final = (
     f"CASE WHEN (kind = 'BIGINT' OR {_FRACTION}) THEN"
     f" CASE WHEN {_FRACTION} AND {_AS_DOUBLE} = 0 AND {_TEXT} LIKE '%-0%' THEN {_NEGATIVE_ZERO} ELSE {_AS_DOUBLE} END"
@@ -67,19 +72,12 @@ _TEXT_VALUE: Final = (
 # For each type, when a value cannot be one, and else the value. They speak of the variant `field` and of its type, `kind`.
 _READINGS: Final[Mapping[SqlType, tuple[str, str]]] = {
     BOOLEAN: ("kind NOT IN ('VOID', 'BOOLEAN')", "CASE WHEN kind = 'BOOLEAN' THEN CAST(field AS BOOLEAN) END"),
-    # Numbers wrap around; texts must fit.
-    INTEGER: (
-        f"{_NOT_WHOLE} OR (kind = 'STRING' AND CAST({_AS_TEXT} AS BIGINT) NOT BETWEEN {-(2**31)} AND {2**31 - 1})",
-        f"CAST({_WHOLE_VALUE} AS INT)",
-    ),
+    INTEGER: (_NOT_INTEGER, f"CAST({_WHOLE_VALUE} AS INT)"),
     BIGINT: (_NOT_WHOLE, _WHOLE_VALUE),
     TIMESTAMP: (_NOT_WHOLE, _WHOLE_VALUE),
-    DATE: (_NOT_WHOLE, f"CAST({_WHOLE_VALUE} AS INT)"),
+    DATE: (_NOT_INTEGER, f"CAST({_WHOLE_VALUE} AS INT)"),
     TIME: (f"{_NOT_WHOLE} OR ({_WHOLE_VALUE}) NOT BETWEEN 0 AND {MS_PER_DAY}", f"CAST({_WHOLE_VALUE} AS INT)"),
-    DOUBLE: (
-        f"kind = 'BOOLEAN' OR {_PARTS} OR (kind = 'STRING' AND NOT {_AS_TEXT} RLIKE '[0-9]|NaN|Infinity')",
-        _NUMBER_VALUE,
-    ),
+    DOUBLE: (_NOT_NUMBER, _NUMBER_VALUE),
     STRING: ("false", _TEXT_VALUE),
 }
 _WRITTEN: Final = frozenset({BOOLEAN, INTEGER, BIGINT, DOUBLE, STRING, TIME, DATE, TIMESTAMP})

@@ -9,11 +9,12 @@ from __future__ import annotations
 import base64
 import decimal
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
-from streams_sql.evaluation.integers import BIGINT_MAX, INTEGER_MAX, wrap_bigint, wrap_integer
+from streams_sql.evaluation.integers import BIGINT_MAX, INTEGER_MAX, out_of_range
 from streams_sql.formats.mismatch import Mismatch
 from streams_sql.formats.number_texts import decimal_number, double, fitted, time_of_day, whole_number
 from streams_sql.sql_types import (
@@ -45,7 +46,7 @@ Pick: TypeAlias = Callable[[dict[str, Any]], Sequence[Any]]
 SHAPES_KEPT_MAX: Final = 1_000
 # Above, floats do not tell whole numbers apart.
 _FLOAT_EXACT_MAX: Final = 2.0**53
-_WHOLE_DIGITS_MAX: Final = 1000
+_WHOLE_DIGITS_MAX: Final = 40
 # What Jackson calls the values of JSON.
 _NODES: Final[Mapping[type, str]] = {
     bool: "BooleanNode",
@@ -231,48 +232,44 @@ def _boolean(value: Any) -> Any:
 
 
 def _integer(value: Any) -> Any:
-    if type(value) is int:
-        return value if -INTEGER_MAX <= value <= INTEGER_MAX else wrap_integer(value)
-    return None if value is None else wrap_integer(_whole(value, INTEGER, INTEGER_MAX))
+    if type(value) is int and -INTEGER_MAX <= value <= INTEGER_MAX:
+        return value
+    return None if value is None else _whole(value, INTEGER, INTEGER_MAX)
 
 
 def _bigint(value: Any) -> Any:
-    if type(value) is int:
-        return value if -BIGINT_MAX <= value <= BIGINT_MAX else wrap_bigint(value)
-    return None if value is None else wrap_bigint(_whole(value, BIGINT, BIGINT_MAX))
+    if type(value) is int and -BIGINT_MAX <= value <= BIGINT_MAX:
+        return value
+    return None if value is None else _whole(value, BIGINT, BIGINT_MAX)
 
 
 def _time(value: Any) -> Any:
-    return None if value is None else time_of_day(wrap_bigint(_whole(value, TIME, BIGINT_MAX)))
+    return None if value is None else time_of_day(_whole(value, TIME, BIGINT_MAX))
 
 
 def _date(value: Any) -> Any:
-    return None if value is None else wrap_integer(_whole(value, DATE, BIGINT_MAX))
+    return None if value is None else _whole(value, DATE, INTEGER_MAX)
 
 
 def _timestamp(value: Any) -> Any:
-    return None if value is None else wrap_bigint(_whole(value, TIMESTAMP, BIGINT_MAX))
+    return None if value is None else _whole(value, TIMESTAMP, BIGINT_MAX)
 
 
 def _whole(value: Any, type_: SqlType, maximum: int) -> int:
-    """Fractions are cut off."""
-    if type(value) is int:
-        return value
+    """Fractions are cut off. A number that is out of range is one that the column cannot hold: Java would keep its lower bits."""
     if type(value) is str:
         whole: int = _coerced(value, type_, lambda text: whole_number(text, maximum))
         return whole
-    if type(value) is float:
-        if abs(value) > _FLOAT_EXACT_MAX:
-            raise Inexact
-        return int(value)
-    if type(value) is decimal.Decimal:
-        return _whole_decimal(value)
-    raise refusal(value, type_)
-
-
-def _whole_decimal(value: decimal.Decimal) -> int:
-    # A number with a huge exponent has nothing but zeros in its lower 64 bits, and would take long to write out.
-    return 0 if value.adjusted() > _WHOLE_DIGITS_MAX else int(value)
+    if type(value) is float and abs(value) > _FLOAT_EXACT_MAX:
+        raise Inexact
+    if type(value) not in (int, float, decimal.Decimal):
+        raise refusal(value, type_)
+    # One with a huge exponent would take long to write out.
+    is_long = type(value) is decimal.Decimal and value.adjusted() > _WHOLE_DIGITS_MAX
+    found = maximum + 1 if is_long else int(value)
+    if not -maximum - 1 <= found <= maximum:
+        raise Mismatch(out_of_range(str(value), INTEGER if maximum == INTEGER_MAX else BIGINT))
+    return found
 
 
 def _double(value: Any) -> Any:
@@ -287,9 +284,14 @@ def _double(value: Any) -> Any:
 
 def _float(value: int | decimal.Decimal) -> float:
     try:
-        return float(value)
+        found = float(value)
     except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+        found = math.inf
+    if math.isinf(found):
+        raise Mismatch(
+            f"Number out of range: {value!s:.80}: DOUBLE holds -1.7976931348623157E308 to 1.7976931348623157E308"
+        )
+    return found
 
 
 def _coerced(text: str, type_: SqlType, parse: Convert) -> Any:

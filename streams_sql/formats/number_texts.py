@@ -20,8 +20,8 @@ _SPECIAL_DOUBLES: Final = {
     for sign, factor in (("", 1), ("+", 1), ("-", -1))
     for name, value in (("NaN", math.nan), ("Infinity", math.inf))
 }
-# Enough for a number of 38 digits and for what it loses when it is brought to its scale.
-_EXACT: Final = decimal.Context(prec=1000, traps=[decimal.Inexact, decimal.InvalidOperation, decimal.Overflow])
+EXACT: Final = decimal.Context(prec=1000, traps=[decimal.Inexact, decimal.InvalidOperation, decimal.Overflow])
+"""Enough for a number of 38 digits and for what it loses when it is brought to its scale. Python's own context rounds to 28 digits."""
 
 
 def whole_number(text: str, maximum: int) -> int:
@@ -38,9 +38,10 @@ def double(text: str) -> float:
     if special is not None:
         return special
     match = _DOUBLE.fullmatch(text)
-    if match is None:
+    value = float(match[1]) if match else math.inf
+    if math.isinf(value):
         raise ValueError(text)
-    return float(match[1])
+    return value
 
 
 def decimal_number(text: str) -> decimal.Decimal:
@@ -58,7 +59,7 @@ def fitted(value: decimal.Decimal, type_: Decimal) -> decimal.Decimal:
             f"value less than 10^{whole}. Got {value!s:.80}"
         )
     try:
-        return value.quantize(decimal.Decimal((0, (1,), -type_.scale)), context=_EXACT)
+        return value.quantize(decimal.Decimal((0, (1,), -type_.scale)), context=EXACT)
     except (decimal.Inexact, decimal.InvalidOperation):
         raise Mismatch(f"Cannot fit decimal '{value!s:.80}' into {type_} without rounding.") from None
 

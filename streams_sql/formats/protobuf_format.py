@@ -33,17 +33,14 @@ class ProtobufFormat(RegisteredFormat):
     def part(self, schema: SchemaText, codecs: Codecs, key: SchemaKey, layout: Layout) -> Part | None:
         codec = _codec(codecs, key)
         indexes, _ = read_message_indexes(codec.preamble)
-        return read_message(codec.descriptor(indexes), layout.format.nullable_as)
+        return read_message(codec.descriptor(indexes))
 
     def row_reader(self, schema: SchemaText, codecs: Codecs, key: SchemaKey, layout: Layout) -> ReadRow:
         codec = _codec(codecs, key)
         readers: dict[tuple[int, ...], Convert] = {}
 
         def made(indexes: tuple[int, ...]) -> Convert:
-            part = read_message(codec.descriptor(indexes), layout.format.nullable_as)
-            if part is None:
-                raise Mismatch("The Protobuf message is none that columns can be made of")
-            reader = readers[indexes] = row_reader(part, layout.columns)
+            reader = readers[indexes] = _row_reader(codec.descriptor(indexes), layout)
             return reader
 
         def read(body: bytes) -> Values:
@@ -57,6 +54,19 @@ class ProtobufFormat(RegisteredFormat):
         return protobuf_row_writer(
             [column.name for column in layout.columns], [column.type for column in layout.columns]
         )
+
+
+def _row_reader(descriptor: Any, layout: Layout) -> Convert:
+    part, closed = read_message(descriptor), read_message(descriptor, opens_wrappers=False)
+    if part is None or closed is None:
+        raise Mismatch("The Protobuf message is none that columns can be made of")
+    try:
+        return row_reader(part, layout.columns)
+    except Mismatch:
+        if part == closed:
+            raise
+        # Sources that were declared with STRUCT<VALUE …> for wrappers.
+        return row_reader(closed, layout.columns)
 
 
 def _codec(codecs: Codecs, key: SchemaKey) -> Any:

@@ -18,7 +18,7 @@ class PlainProtobufFormat:
 
     def decoder(self, layout: Layout) -> Decode:
         codec = ProtobufCodec(serialized_file(layout), keeps_names=True)
-        part = read_message(codec.descriptor((0,)), layout.format.nullable_as)
+        part = read_message(codec.descriptor((0,)))
         if part is None:
             raise Mismatch("The Protobuf message is none that columns can be made of")
         preamble, read, parse = codec.preamble, row_reader(part, layout.columns), codec.decode

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import re
+import struct
 from collections.abc import Mapping
 from typing import Any, Final
 
-from streams_sql.evaluation.integers import wrap_bigint
+from streams_sql.evaluation.integers import ranged
 from streams_sql.evaluation.time_texts import (
     MS_PER_DAY,
     MS_PER_HOUR,
@@ -21,7 +22,6 @@ from streams_sql.formats.protobuf_schema import (
     DATE_MESSAGE,
     DECIMAL_MESSAGE,
     MAP_ENTRY_SUFFIX,
-    NULLABLE_AS_WRAPPER,
     TIME_MESSAGE,
     TIMESTAMP_MESSAGE,
 )
@@ -41,20 +41,24 @@ from streams_sql.sql_types import (
 )
 
 _NS_PER_MS: Final = 1_000_000
+_FLOAT: Final = struct.Struct("f")
 _MESSAGE: Final = 11
 _TIMESTAMP: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?Z")
 
 
 def _long(value: Any) -> int:
-    """Numbers of 64 bits are texts in JSON; those without a sign may not fit, and wrap around as Java's do."""
-    return wrap_bigint(int(value))
+    """Numbers of 64 bits are texts in JSON; those without a sign may be out of range, where Java's would turn negative."""
+    try:
+        return ranged(int(value), BIGINT)
+    except ValueError as error:
+        raise Mismatch(str(error)) from None
 
 
 def _date(value: Mapping[str, int]) -> int:
     try:
         return days_from_civil(value["year"], value["month"], value["day"])
     except ValueError:
-        raise Mismatch(f"{dict(value)} is no date") from None
+        raise Mismatch(f"{value['year']}-{value['month']}-{value['day']} is no date") from None
 
 
 def _time(value: Mapping[str, int]) -> int:
@@ -71,12 +75,20 @@ def _timestamp(value: str) -> int:
     return days_from_civil(year, month, day) * MS_PER_DAY + clock + int((match[7] or "").ljust(3, "0")[:3])
 
 
+def _float(value: Any) -> float:
+    """JSON has the shortest digits that make the same 32 bits. A DOUBLE of these bits is another number: 1.1234 is 1.1233999729156494."""
+    exact: float = _FLOAT.unpack(_FLOAT.pack(float(value)))[0]
+    return exact
+
+
 _DOUBLES: Final = Scalar(DOUBLE, float)
+_FLOATS: Final = Scalar(DOUBLE, _float)
 _LONGS: Final = Scalar(BIGINT, _long)
 _BINARY: Final = Scalar(BYTES, base64.b64decode)
 # By the numbers that descriptors have for types of fields. A number of an enum that the schema does not know has no name.
 _SCALARS: Final[Mapping[int, Scalar]] = {
-    **dict.fromkeys((1, 2), _DOUBLES),
+    1: _DOUBLES,
+    2: _FLOATS,
     **dict.fromkeys((3, 4, 6, 7, 13, 16, 18), _LONGS),
     **dict.fromkeys((5, 15, 17), Scalar(INTEGER)),
     8: Scalar(BOOLEAN),
@@ -86,7 +98,7 @@ _SCALARS: Final[Mapping[int, Scalar]] = {
 }
 _WRAPPERS: Final[Mapping[str, Scalar]] = {
     "google.protobuf.DoubleValue": _DOUBLES,
-    "google.protobuf.FloatValue": _DOUBLES,
+    "google.protobuf.FloatValue": _FLOATS,
     "google.protobuf.Int64Value": _LONGS,
     "google.protobuf.UInt64Value": _LONGS,
     "google.protobuf.Int32Value": Scalar(INTEGER),
@@ -102,14 +114,15 @@ _LOGICAL: Final[Mapping[str, Scalar]] = {
 }
 
 
-def read_message(descriptor: Any, nullable_as: str | None) -> Part | None:
-    """What a message says of its records; None where no column can hold it."""
-    return _Reader(nullable_as).message(descriptor)
+def read_message(descriptor: Any, *, opens_wrappers: bool = True) -> Part | None:
+    """What a message says of its records; None where no column can hold it. A wrapper such as google.protobuf.BoolValue is a scalar that
+    may be NULL, or else a struct with the field `value`."""
+    return _Reader(opens_wrappers).message(descriptor)
 
 
 class _Reader:
-    def __init__(self, nullable_as: str | None) -> None:
-        self._opens_wrappers = nullable_as == NULLABLE_AS_WRAPPER
+    def __init__(self, opens_wrappers: bool) -> None:
+        self._opens_wrappers = opens_wrappers
         self._open: set[str] = set()
 
     def message(self, descriptor: Any) -> Part | None:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from streams_sql.evaluation import floats
 from streams_sql.formats.mismatch import Mismatch
-from streams_sql.formats.number_texts import fitted
+from streams_sql.formats.number_texts import EXACT, fitted, time_of_day
 from streams_sql.formats.serde import Values
 from streams_sql.sources import Column
 from streams_sql.sql_types import (
@@ -204,11 +204,14 @@ def _scalar(part: Scalar, wanted: Base | Decimal, path: str) -> Convert | None:
     if isinstance(wanted, Decimal):
         if not isinstance(part.type, Decimal):
             raise _not_a(part, wanted, path)
-        return None if part.type == wanted else lambda value: fitted(value, wanted)
+        # Also where the types are the same: a number may have been written with more digits than its schema says.
+        return lambda value: fitted(value, wanted)
     if isinstance(part.type, Decimal) or part.type not in _ACCEPTED[wanted]:
         raise _not_a(part, wanted, path)
-    if wanted in (TIMESTAMP, TIME) and part.units_per_ms > 1:
-        units = part.units_per_ms
+    units = part.units_per_ms
+    if wanted is TIME:
+        return lambda value: time_of_day(value // units)
+    if wanted is TIMESTAMP and units > 1:
         return lambda value: value // units
     return _TEXTS.get(part.type, str) if wanted is STRING and part.type is not STRING else None
 
@@ -220,10 +223,10 @@ def _not_a(part: Part, wanted: SqlType, path: str) -> Mismatch:
 
 def decimal_of(data: bytes, scale: int) -> PythonDecimal:
     """The number that Avro and Protobuf write as an unscaled whole number."""
-    return PythonDecimal(int.from_bytes(data, "big", signed=True)).scaleb(-scale)
+    return PythonDecimal(int.from_bytes(data, "big", signed=True)).scaleb(-scale, EXACT)
 
 
 def unscaled_bytes(value: PythonDecimal, scale: int) -> bytes:
-    number = int(value.scaleb(scale))
+    number = int(value.scaleb(scale, EXACT))
     # One bit more than the number has is its sign.
     return number.to_bytes((number if number >= 0 else ~number).bit_length() // 8 + 1, "big", signed=True)

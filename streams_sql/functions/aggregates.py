@@ -7,16 +7,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
+from streams_sql.evaluation import decimals
 from streams_sql.evaluation.integers import wrap_bigint, wrap_integer
 from streams_sql.functions.declaration import Accumulator
 from streams_sql.functions.registration import aggregate
 from streams_sql.sql_types import DECIMAL_PRECISION_MAX, SqlType
+from streams_sql.sql_types import Decimal as DecimalType
 
-_DECIMALS: Final = Context(prec=DECIMAL_PRECISION_MAX, rounding=ROUND_HALF_UP)
+NATIVE_PRECISION_MAX: Final = 18
+"""Sums of longer decimals are left to the accumulator. Spark makes NULL of a sum of more than 38 digits and cannot report it; below this
+precision a sum gets there after 10^20 values, more than topics hold."""
+_NATIVE_ADDENDS: Final = DECIMAL_PRECISION_MAX - 10
+"""Digits of what Spark adds up: its sums have ten more."""
+AVERAGE_DIGITS: Final = 4
+"""After the point, more than the values have."""
 _COMPARABLE: Final = ("INTEGER", "BIGINT", "DOUBLE", "DATE", "TIME", "TIMESTAMP", "STRING", "BYTES")
 _COMPARABLE_SIGNATURES: Final = tuple(f"{name} -> {name}" for name in _COMPARABLE)
 
@@ -99,7 +107,10 @@ class Sum:
         return state
 
 
-_SUM_DOC: Final = "The sum of the values of a group."
+_SUM_DOC: Final = (
+    f"The sum of the values of a group. That of DECIMAL(p, s) is exact and a DECIMAL({DECIMAL_PRECISION_MAX}, s); where it has more digits "
+    "it is NULL, which is reported, until it fits again."
+)
 
 
 @aggregate("SUM", "INTEGER -> INTEGER", doc=_SUM_DOC, parameters=("val",), spark="cast(coalesce(sum({0}), 0) AS INT)")
@@ -117,16 +128,59 @@ def sum_of_doubles() -> Accumulator:
     return Sum(0.0, float)
 
 
+class DecimalSum:
+    """The state is exact, however long it gets, so that the order of the values does not matter and each can be undone. A sum that its type
+    cannot hold is an error of the result, until the sum fits again."""
+
+    def __init__(self, type_: DecimalType) -> None:
+        self._type = type_
+
+    def start(self) -> Decimal:
+        return Decimal(0)
+
+    def add(self, state: Decimal, value: Decimal | None) -> Decimal:
+        return state if value is None else decimals.plus(state, value)
+
+    def undo(self, state: Decimal, value: Decimal | None) -> Decimal:
+        return state if value is None else decimals.minus(state, value)
+
+    def merge(self, one: Decimal, other: Decimal) -> Decimal:
+        return decimals.plus(one, other)
+
+    def result(self, state: Decimal) -> Decimal:
+        return decimals.fit(state, self._type)
+
+
+def _decimal_of_first(types: Sequence[SqlType | None]) -> DecimalType:
+    first = type_of_first(types)
+    assert isinstance(first, DecimalType), "the signature accepts decimals only"
+    return first
+
+
+def _type_of_sum(types: Sequence[SqlType | None]) -> SqlType:
+    """As many digits as there are, so that no sum of practical length overflows."""
+    return DecimalType(DECIMAL_PRECISION_MAX, _decimal_of_first(types).scale)
+
+
+def _native_form(spark: str, types: Sequence[SqlType | None]) -> str | None:
+    """The form of an aggregate that Spark computes from a sum."""
+    type_ = _decimal_of_first(types)
+    if type_.precision > NATIVE_PRECISION_MAX:
+        return None
+    return f"coalesce({spark}(CAST({{0}} AS DECIMAL({_NATIVE_ADDENDS}, {type_.scale}))), 0)"
+
+
 @aggregate(
     "SUM",
     "DECIMAL -> DECIMAL",
     doc=_SUM_DOC,
     parameters=("val",),
-    returns=type_of_first,
-    spark="coalesce(sum({0}), 0)",
+    returns=_type_of_sum,
+    spark=partial(_native_form, "sum"),
+    is_typed=True,
 )
-def sum_of_decimals() -> Accumulator:
-    return Sum(Decimal(0), _DECIMALS.plus)
+def sum_of_decimals(type_: DecimalType) -> Accumulator:
+    return DecimalSum(type_)
 
 
 # -- AVG ------------------------------------------------------------------------------------------
@@ -156,7 +210,10 @@ class Average:
         return float(total) / count if count else 0.0
 
 
-_AVG_DOC: Final = "The average of the values of a group."
+_AVG_DOC: Final = (
+    "The average of the values of a group. That of DECIMAL(p, s) is a DECIMAL"
+    f"(p + {AVERAGE_DIGITS}, s + {AVERAGE_DIGITS}), rounded half up from the exact sum."
+)
 _SPARK_AVERAGE: Final = "CASE WHEN count({0}) = 0 THEN 0D ELSE cast(%s AS DOUBLE) / count({0}) END"
 
 
@@ -176,6 +233,49 @@ def average_of_bigints() -> Accumulator:
 @aggregate("avg", "DOUBLE -> DOUBLE", doc=_AVG_DOC, parameters=("val",), spark=_SPARK_AVERAGE % "sum({0})")
 def average_of_doubles() -> Accumulator:
     return Average(0.0, float)
+
+
+class DecimalAverage:
+    """State: the exact sum, and the count. The average of nothing is 0."""
+
+    def __init__(self, type_: DecimalType) -> None:
+        self._type = type_
+
+    def start(self) -> tuple[Decimal, int]:
+        return Decimal(0), 0
+
+    def add(self, state: tuple[Decimal, int], value: Decimal | None) -> tuple[Decimal, int]:
+        return state if value is None else (decimals.plus(state[0], value), state[1] + 1)
+
+    def undo(self, state: tuple[Decimal, int], value: Decimal | None) -> tuple[Decimal, int]:
+        return state if value is None else (decimals.minus(state[0], value), state[1] - 1)
+
+    def merge(self, one: tuple[Decimal, int], other: tuple[Decimal, int]) -> tuple[Decimal, int]:
+        return decimals.plus(one[0], other[0]), one[1] + other[1]
+
+    def result(self, state: tuple[Decimal, int]) -> Decimal:
+        total, count = state
+        return decimals.fit(decimals.quotient(total, Decimal(count or 1)), self._type)
+
+
+def _type_of_average(types: Sequence[SqlType | None]) -> SqlType:
+    """More digits after the point where there are as many, and as many before it: an average is never too large for it."""
+    type_ = _decimal_of_first(types)
+    more = min(AVERAGE_DIGITS, DECIMAL_PRECISION_MAX - type_.precision)
+    return DecimalType(type_.precision + more, type_.scale + more)
+
+
+@aggregate(
+    "avg",
+    "DECIMAL -> DECIMAL",
+    doc=_AVG_DOC,
+    parameters=("val",),
+    returns=_type_of_average,
+    spark=partial(_native_form, "avg"),
+    is_typed=True,
+)
+def average_of_decimals(type_: DecimalType) -> Accumulator:
+    return DecimalAverage(type_)
 
 
 # -- MIN, MAX -------------------------------------------------------------------------------------

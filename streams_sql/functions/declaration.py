@@ -100,6 +100,9 @@ Pattern: TypeAlias = SqlType | AnyType | AnyDecimal | ArrayOf | MapOf | AnyStruc
 ReturnRule: TypeAlias = Callable[[Sequence[SqlType | None]], SqlType]
 """The type of the result by those of the arguments, where the signature cannot tell it."""
 
+NativeRule: TypeAlias = Callable[[Sequence[SqlType | None]], str | None]
+"""The native form of an aggregate by the types of its arguments; None where Spark cannot compute it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ParameterDoc:
@@ -183,6 +186,7 @@ class AggregateOverload:
     `constants` is how many parameters at the end must be literals (TOPK(x, 3)): the accumulator is made with them. Where there is a
     `limit_setting`, the number that it is set to, or `UNLIMITED`, is one constant more. `spark` numbers arguments and constants alike;
     it may use `{order}`, which grows with the arrival of records. It gives what can be cast to the type of the result without loss.
+    Where `is_typed`, the accumulator is created with the type of the result, before the constants.
     """
 
     parameters: tuple[Pattern, ...]
@@ -193,8 +197,17 @@ class AggregateOverload:
     constants: int = 0
     is_variadic: bool = False
     returns: ReturnRule | None = None
-    spark: str | None = None
+    spark: str | NativeRule | None = None
     limit_setting: str | None = None
+    is_typed: bool = False
+
+    def new_accumulator(self, result: SqlType, constants: Sequence[object] = ()) -> Accumulator:
+        """Create the accumulator of a call whose result has this type."""
+        return self.accumulator(result, *constants) if self.is_typed else self.accumulator(*constants)
+
+    def native_form(self, types: Sequence[SqlType | None]) -> str | None:
+        """Return the native form for arguments of these types; None where there is none."""
+        return self.spark(types) if callable(self.spark) else self.spark
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 from streams_sql import sql_types
+from streams_sql.evaluation import decimals
 from streams_sql.sql_types import Array, Base, Map, SqlType, Struct
 
 Convert: TypeAlias = Callable[[Any], Any]
@@ -109,9 +110,11 @@ def _whole(type_: Base) -> Convert:
     limit = _INTEGERS[type_]
 
     def convert(value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or value != value // 1:
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or not math.isfinite(value):
             raise _wrong(value, str(type_))
         number = int(value)
+        if number != value:
+            raise _wrong(value, str(type_))
         if not -limit <= number < limit:
             raise ValueError(f"{number} does not fit into {type_}")
         return number
@@ -129,10 +132,10 @@ def _decimal(value: Any, precision: int, scale: int) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or not math.isfinite(value):
         raise _wrong(value, f"DECIMAL({precision}, {scale})")
     number = Decimal(str(value)) if isinstance(value, float) else Decimal(value)
-    rounded = number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
-    if len(rounded.as_tuple().digits) > precision:
-        raise ValueError(f"{number} does not fit into DECIMAL({precision}, {scale})")
-    return rounded
+    try:
+        return decimals.fit(number, sql_types.Decimal(precision, scale))
+    except ValueError:
+        raise ValueError(f"{number} does not fit into DECIMAL({precision}, {scale})") from None
 
 
 def _exact(kind: type, type_: Base) -> Convert:

@@ -100,16 +100,22 @@ _topk = partial(
     constants=1,
 )
 
-_topk(
-    *[f"{name}, INTEGER -> ARRAY<{name}>" for name in _SORTED],
-    parameters=("sortColVal", "k: how many values"),
-    spark="coalesce(max_by({0}, {0}, {1}), array())",
-)(TopValues)
+_topk_values = partial(
+    _topk, parameters=("sortColVal", "k: how many values"), spark="coalesce(max_by({0}, {0}, {1}), array())"
+)
+
+
+def _array_of_first(types: Sequence[SqlType | None]) -> SqlType:
+    return Array(type_of_first(types))
+
+
+_topk_values(*[f"{name}, INTEGER -> ARRAY<{name}>" for name in _SORTED])(TopValues)
+_topk_values("DECIMAL, INTEGER -> ARRAY<DECIMAL>", returns=_array_of_first)(TopValues)
 
 for _others in range(1, OTHER_COLUMNS_MAX + 1):
     _letters = ", ".join(_LETTERS[:_others])
     _topk(
-        *[f"{name}, {_letters}, INTEGER -> ARRAY<STRUCT>" for name in _SORTED],
+        *[f"{name}, {_letters}, INTEGER -> ARRAY<STRUCT>" for name in (*_SORTED, "DECIMAL")],
         parameters=("sortColVal", *[f"otherColVals{number}" for number in range(_others)], "k: how many records"),
         returns=_records,
         spark=_spark_records(_others),
@@ -126,10 +132,6 @@ _topkdistinct = partial(
     constants=1,
     spark="slice(sort_array(collect_set({0}), false), 1, {1})",
 )
-
-
-def _array_of_first(types: Sequence[SqlType | None]) -> SqlType:
-    return Array(type_of_first(types))
 
 
 @_topkdistinct(*[f"{name}, INTEGER -> ARRAY<{name}>" for name in _DISTINCT])

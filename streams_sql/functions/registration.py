@@ -14,6 +14,7 @@ from streams_sql.functions.declaration import (
     Accumulator,
     AggregateOverload,
     Group,
+    NativeRule,
     Overload,
     ParameterDoc,
     ReturnRule,
@@ -118,10 +119,12 @@ def aggregate(
     parameters: Sequence[str] = (),
     constants: int = 0,
     returns: ReturnRule | None = None,
-    spark: str | None = None,
+    spark: str | NativeRule | None = None,
     limit_setting: str | None = None,
+    is_typed: bool = False,
 ) -> Callable[[AccumulatorMaker], AccumulatorMaker]:
-    """Declare what makes accumulators: a class, or a function that gives one. It is called with the constants."""
+    """Declare what makes accumulators: a class, or a function that gives one. It is called with the constants, and before them with the
+    type of the result where `is_typed`."""
 
     def declare(accumulator: AccumulatorMaker) -> AccumulatorMaker:
         overloads = []
@@ -138,6 +141,7 @@ def aggregate(
                 returns=returns,
                 spark=spark,
                 limit_setting=limit_setting,
+                is_typed=is_typed,
             )
             overloads.append(overload)
         _DECLARED.setdefault(accumulator.__module__, []).append(DeclaredAggregate(name, tuple(overloads)))

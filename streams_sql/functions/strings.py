@@ -229,7 +229,7 @@ def upper_case(text: str) -> str:
     "STRING -> INTEGER",
     "BYTES -> INTEGER",
     group=Group.STRING,
-    doc="How many characters a text has, or how many bytes there are.",
+    doc="How many characters a text has, or how many bytes there are. A character outside the basic plane is one, where ksqlDB counts two.",
     parameters=("input",),
     spark="length({0})",
 )

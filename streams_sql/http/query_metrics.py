@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Final
 
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from streams_sql.engine.answers import QueryStatus
 from streams_sql.engine.figures import EngineFigures
+from streams_sql.progress.backlog import Backlog
 from streams_sql.views.views import ViewStatus
 
 MS_PER_S: Final = 1000
@@ -23,9 +25,14 @@ _TOTALS: Final = {
 }
 _FIGURES: Final = {
     "rows-per-second": ("query_records_per_second", "Records a second in the last batch of a query"),
-    "lag": ("query_lag_records", "Records that are on the topics of a query and not read yet"),
     "state-rows": ("query_state_rows", "Entries in the state store of a query"),
+    "held-rows": ("query_held_rows", "Rows of a query that were read and wait for records of other partitions"),
 }
+_PROGRESS: Final[tuple[tuple[str, str, Callable[[Backlog], float]], ...]] = (
+    ("query_lag_records", "Records that are on the topics of a query and not read yet", attrgetter("behind")),
+    ("query_read_percent", "Part of the records on the topics of a query that it has read", attrgetter("percent")),
+    ("query_complete", "Whether a query has caught up with its topics and does not lag", attrgetter("is_complete")),
+)
 
 
 def families(figures: Callable[[], EngineFigures]) -> Callable[[], Iterator[Metric]]:
@@ -57,6 +64,8 @@ def _queries(queries: Sequence[QueryStatus]) -> Iterator[Metric]:
         yield counted
     for member, (name, doc) in _FIGURES.items():
         yield _labelled(name, doc, "query", ((each.id, each.figures.get(member)) for each in queries))
+    for name, doc, value in _PROGRESS:
+        yield _labelled(name, doc, "query", ((each.id, value(each.backlog)) for each in queries if each.backlog))
     yield _labelled(
         "query_batch_seconds", "Time of the last batch of a query", "query",
         ((each.id, each.figures["batch-ms"] / MS_PER_S if each.figures else None) for each in queries),

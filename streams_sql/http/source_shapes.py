@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final
 
 from streams_sql.engine.answers import ColumnLineage, PushStatus, QueryDescribed, QueryStatus, SourceDescribed
 from streams_sql.http.schema_shapes import query_fields, source_fields
 from streams_sql.plan.lineage import Origin
+from streams_sql.progress.backlog import Backlog, PartitionBacklog
 from streams_sql.sources import Source
 
 _STATES: Final = {"STARTING": "RUNNING"}
@@ -39,6 +42,8 @@ def running_query(query: QueryStatus) -> dict[str, Any]:
         **({"isStarting": True} if query.state in _STATES else {}),
         **({} if query.error is None else {"error": query.error}),
         **({} if query.rebuilds is None else {"rebuilds": query.rebuilds}),
+        **_progress(query.backlog),
+        **({"warnings": list(query.warnings)} if query.warnings else {}),
     }
 
 
@@ -73,7 +78,7 @@ def described_source(described: SourceDescribed) -> dict[str, Any]:
         "partitions": described.partitions,
         "replication": described.replicas,
         "statement": source.statement,
-        "queryOffsetSummaries": [],
+        "queryOffsetSummaries": _offset_summaries(described.writers) if described.is_extended else [],
         "sourceConstraints": [],
         "clusterStatistics": [],
         "clusterErrorStats": [],
@@ -101,7 +106,45 @@ def described_query(described: QueryDescribed, host: str) -> dict[str, Any]:
         "tasksMetadata": [],
         "consumerGroupId": "",
         "state": state,
+        **_progress(described.backlog),
         **_lineage(described.lineage),
+    }
+
+
+def _progress(backlog: Backlog | None) -> dict[str, Any]:
+    """No member of ksqlDB's. `isComplete` is False until the query has caught up for the first time, and whenever it lags."""
+    if backlog is None:
+        return {}
+    return {
+        "progress": {
+            "recordsBehind": backlog.behind,
+            "percent": backlog.percent,
+            "isComplete": backlog.is_complete,
+        }
+    }
+
+
+def _offset_summaries(queries: Iterable[QueryStatus]) -> list[dict[str, Any]]:
+    """What ksqlDB has of consumer groups: Spark's queries are not members of one, and stand here with their ids."""
+    known = [(query.id, query.backlog.partitions) for query in queries if query.backlog is not None]
+    return [
+        {
+            "groupId": query_id,
+            "topicSummaries": [
+                {"kafkaTopic": topic, "offsets": list(map(_partition_offsets, partitions))}
+                for topic, partitions in groupby(found, key=attrgetter("topic"))
+            ],
+        }
+        for query_id, found in known
+    ]
+
+
+def _partition_offsets(partition: PartitionBacklog) -> dict[str, int]:
+    return {
+        "partition": partition.partition,
+        "logStartOffset": partition.start,
+        "logEndOffset": partition.end,
+        "consumerOffset": partition.position,
     }
 
 

@@ -61,7 +61,7 @@ class _Format:
         return ", ".join(map(self.of, expressions))
 
     def literal(self, literal: Literal) -> str:
-        return _literal(literal.value)
+        return literal_text(literal.value)
 
     def column(self, column: ColumnName) -> str:
         if column.name in self._names:
@@ -161,7 +161,7 @@ def _negation(predicate: Between | In | Like | IsNull) -> str:
     return " NOT" if predicate.is_negated else ""
 
 
-def _literal(value: bool | int | float | Decimal | str | None) -> str:
+def literal_text(value: bool | int | float | Decimal | str | None) -> str:
     match value:
         case None:
             return "null"

@@ -22,6 +22,10 @@ UNNAMED: Final = "SUBQUERY"
 
 _JOINS: Final = {"INNER": JoinKind.INNER, "LEFT": JoinKind.LEFT, "RIGHT": JoinKind.RIGHT, "FULL": JoinKind.OUTER}
 
+_SINGLE_ROW: Final = Relation("", "", is_row=True, reads=0)
+_AFTER_SELECT: Final = frozenset({"", ";", ")", "WHERE", "UNION", "ORDER", "LIMIT", "OFFSET"})
+"""What may follow the select list where there is no FROM; nothing is the end."""
+
 _Common: TypeAlias = Mapping[str, Relation]
 """The queries that have a name here."""
 
@@ -117,7 +121,8 @@ def _read_select(reader: Reader, known: _Common) -> Query:
     reader.expect("SELECT")
     is_distinct = reader.accept("DISTINCT")
     select = tuple(reader.listed(reader.select_item))
-    reader.expect("FROM")
+    if not reader.accept("FROM"):
+        return _without_source(reader, Query(select, _SINGLE_ROW, is_distinct=is_distinct, position=position))
     return Query(
         select=select,
         source=_read_relation(reader, known),
@@ -130,6 +135,13 @@ def _read_select(reader: Reader, known: _Common) -> Query:
         is_distinct=is_distinct,
         position=position,
     )
+
+
+def _without_source(reader: Reader, query: Query) -> Query:
+    """SELECT 1: no more than WHERE follows it, and what is said of rows as a whole."""
+    if any(isinstance(item, SelectAll) for item in query.select) or reader.word() not in _AFTER_SELECT:
+        raise reader.unexpected()
+    return replace(query, where=reader.condition()) if reader.accept("WHERE") else query
 
 
 def _read_order(reader: Reader) -> tuple[Sorting, ...]:

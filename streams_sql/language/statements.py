@@ -141,13 +141,14 @@ class UnionAll:
 @dataclass(frozen=True, slots=True)
 class Relation:
     """A source by its name, or what a query in its place gives; `alias` is the name itself where none is given. `is_topic`: TOPIC('name'),
-    which is no stream or table whatever it is called. `written` is a name that was not quoted as it was written, since topics are not upper
+    which is no stream or table whatever it is called. `is_row`: there is no FROM, and the query has one row without columns. `written` is a name that was not quoted as it was written, since topics are not upper
     case by themselves. `reads` are the places where something is read in a query, `depth` its levels of queries."""
 
     name: str
     alias: str
     position: Position | None = field(default=None, compare=False)
     is_topic: bool = False
+    is_row: bool = False
     range: TopicRange | None = None
     written: str | None = field(default=None, compare=False)
     query: Query | UnionAll | None = None

@@ -6,14 +6,13 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from itertools import accumulate
 from typing import Final, TypeAlias
 
 from streams_sql.plan.nodes import Read
 from streams_sql.plan.pipeline import Row
 
 Item: TypeAlias = tuple[int, int, Row]
-"""ROWTIME, the place in the plan where the row is read, and the row."""
+"""The time by which it is ordered (the greatest ROWTIME of its partition so far), the place where it is read, and the row."""
 
 BEHIND_ALL: Final = (2**63, ())
 TOGETHER_MAX: Final = 1_000
@@ -40,11 +39,7 @@ def rank_of(reads: Sequence[Read], places: Sequence[int], partition: int) -> tup
 
 def offset_of(item: Item) -> int:
     """Of the record that the row was made from."""
-    return _offset(item[2])
-
-
-def _offset(row: Row) -> int:
-    offset: int = row[-1][2]
+    offset: int = item[2][-1][2]
     return offset
 
 
@@ -66,42 +61,33 @@ def in_order(lines: Sequence[Line]) -> Iterator[tuple[int, list[Row]]]:
 
 @dataclass(frozen=True, slots=True)
 class WholeLine:
-    """All rows of a partition that there will be, in their order: their times, and the places where they are read."""
+    """Rows of a partition that may all go, in their order: the places where they are read, and their times. A row that is earlier than one
+    before it in its partition has the time of that one: it goes directly after it."""
 
     rank: tuple[int, ...]
     times: list[int]
     places: list[int]
     rows: list[Row]
 
-    def by_offset(self) -> WholeLine:
-        """The rows of one record, made at several places, one behind the other."""
-        order = sorted(range(len(self.rows)), key=lambda index: _offset(self.rows[index]))
-        return WholeLine(
-            self.rank,
-            [self.times[index] for index in order],
-            [self.places[index] for index in order],
-            [self.rows[index] for index in order],
-        )
 
-
-def merged(lines: Sequence[WholeLine]) -> Iterator[tuple[int, list[Row]]]:
-    """What `in_order` gives of lines to which nothing is added, though with the rows of several partitions together where they are read at
-    one place. A row that is earlier than one before it in its line follows that one, as if it had its time: so sorting by the latest time
-    so far, which Python does by merging what is in order already, is enough."""
+def merged(lines: Sequence[WholeLine]) -> Iterator[tuple[int, list[Row], list[int]]]:
+    """What `in_order` gives of lines to which nothing is added, with the times of the rows; though with the rows of several partitions
+    together where they are read at one place. Python sorts by merging what is in order already."""
     ranked = sorted(lines, key=lambda line: line.rank)
     rows = [row for line in ranked for row in line.rows]
     places = [place for line in ranked for place in line.places]
+    times = [time for line in ranked for time in line.times]
     if len(ranked) > 1:
-        times = [time for line in ranked for time in accumulate(line.times, max)]
         order = sorted(range(len(rows)), key=times.__getitem__)
         rows = [rows[index] for index in order]
         places = [places[index] for index in order]
+        times = [times[index] for index in order]
     start = 0
     while start < len(rows):
         place, end = places[start], min(start + TOGETHER_MAX, len(rows))
         if places[start:end].count(place) < end - start:
             end = next(index for index in range(start, end) if places[index] != place)
-        yield place, rows[start:end]
+        yield place, rows[start:end], times[start:end]
         start = end
 
 

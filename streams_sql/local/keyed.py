@@ -55,7 +55,7 @@ class Keyed:
     `spill`, that is where states go of which there are more than `entries_max`; without it, it is an error."""
 
     def __init__(self, processor: Processor, entries_max: int = STATE_ENTRIES_MAX, spill: Spill | None = None) -> None:
-        self._processor = processor
+        self.processor = processor
         self._keyless = processor if isinstance(processor, KeylessProcessor) else None
         self._reading = processor if isinstance(processor, ReadingProcessor) else None
         self._states: MutableMapping[Any, Any] = {}
@@ -69,7 +69,7 @@ class Keyed:
         """Rows and values that are kept, when it was counted last."""
 
     def key_of(self, side: int) -> KeyOf:
-        return self._processor.keys[side]
+        return self.processor.keys[side]
 
     def watch(self) -> None:
         """From now on, remember what changes."""
@@ -106,7 +106,7 @@ class Keyed:
             self._reading.read(rows, self._states, out)
             return out
         states, clock, keyless, touched = self._states, self._clock, self._keyless, self._touched
-        key_of, take = self._processor.keys[side], self._processor.take
+        key_of, take = self.processor.keys[side], self.processor.take
         for row in rows:
             key = key_of(row)
             if key is None:
@@ -182,12 +182,17 @@ class TimedKeyed(Keyed):
         self._watch_size(len(rows))
         return out
 
-    def finish(self) -> list[Any]:
-        """What is to be told when no row comes any more: all time has passed."""
+    def advance(self, now: int) -> list[Any]:
+        """What is due when stream time has come so far."""
         out: list[Any] = []
-        self._clock.now = NEVER - 1
-        self._expire(out)
+        if now > self._clock.now:
+            self._clock.now = now
+            self._expire(out)
         return out
+
+    def finish(self) -> list[Any]:
+        """What is due when no row comes any more: all time has passed."""
+        return self.advance(NEVER - 1)
 
     def restore(self, part: Part) -> None:
         super().restore(part)

@@ -46,10 +46,10 @@ Operator: TypeAlias = Filter | Project | FlatMap | Rekey
 
 class Leaf:
     """What a plan reads in one place, and what is done with its rows, step by step up to the end of the plan. Operators without state that
-    come before all others stand apart (`operators`, and as steps `before`): a host may run them where it reads. `key` is that of the first
-    operator with state."""
+    come before all others stand apart (`operators`, and as steps `before`): a host may run them where it reads. `keyed` is the first
+    operator with state, and `key` is that by which it knows rows."""
 
-    __slots__ = ("before", "key", "operators", "read", "steps")
+    __slots__ = ("before", "key", "keyed", "operators", "read", "steps")
 
     def __init__(self, read: Read) -> None:
         self.read = read
@@ -57,6 +57,7 @@ class Leaf:
         self.before: list[Push] = []
         self.steps: list[Push] = []
         self.key: KeyOf | None = None
+        self.keyed: Keyed | None = None
 
     @property
     def fed(self) -> Node:
@@ -65,17 +66,34 @@ class Leaf:
 
 
 class Pipeline:
-    """The operators of one plan, with their states: of each, `entries_max` rows and values are in memory. Used by one thread at a time. `keyed` are those that have state, in an order that is the
-    same for the same plan; `has_one_key`: all of them know a row by the same key, so that rows of different keys never meet."""
+    """The operators of one plan, with their states: of each, `entries_max` rows and values are in memory. Used by one thread at a time.
+    `keyed` are those that have state, in an order that is the same for the same plan. `is_in_parts`: its windows are begun elsewhere, and
+    parts of them come in place of rows."""
 
     def __init__(
-        self, node: Node, on_error: OnError, entries_max: int = STATE_ENTRIES_MAX, spill: Spill | None = None
+        self,
+        node: Node,
+        on_error: OnError,
+        entries_max: int = STATE_ENTRIES_MAX,
+        spill: Spill | None = None,
+        is_in_parts: bool = False,
     ) -> None:
-        building = _Building(on_error, entries_max, spill)
+        building = _Building(on_error, entries_max, spill, is_in_parts)
         self.leaves = building.leaves(node, with_old=False)
         self.keyed = building.keyed
         self._places = building.places
-        self.has_one_key = building.key_kinds == 1
+        self._has_one_key = building.key_kinds == 1
+
+    @property
+    def can_be_spread(self) -> bool:
+        """Whether rows of different keys may be in different pipelines: all operators know a row by the same key, and what time has to do
+        with them depends on nothing but the rows that are read."""
+        timed = [keyed for keyed in self.keyed if isinstance(keyed, TimedKeyed)]
+        if not self._has_one_key or len(timed) > 1:
+            return False
+        return all(isinstance(each.processor, WindowAggregation) for each in timed) and all(
+            leaf.keyed is each for each in timed for leaf in self.leaves
+        )
 
     @property
     def has_state(self) -> bool:
@@ -89,12 +107,19 @@ class Pipeline:
         """What comes of rows of `reads[place]`. Rows of a topic that stands there more than once must come one by one."""
         return self.feed_prepared(place, _run(self.leaves[place].before, rows))
 
+    def advance(self, now: int) -> list[Row]:
+        """What comes of stream time having moved so far, by rows that are elsewhere."""
+        return self._expired(lambda keyed: keyed.advance(now))
+
     def finish(self) -> list[Row]:
-        """What comes of there being no more rows: those that have waited for a partner are told to have none."""
+        """What comes of there being no more rows: those that have waited for a partner have none."""
+        return self._expired(TimedKeyed.finish)
+
+    def _expired(self, expire: Callable[[TimedKeyed], list[Any]]) -> list[Row]:
         found: list[Row] = []
         for keyed, leaf, index in self._places:
             if isinstance(keyed, TimedKeyed):
-                found += _run(leaf.steps[index + 1 :], keyed.finish())
+                found += _run(leaf.steps[index + 1 :], expire(keyed))
         return found
 
     def feed_prepared(self, place: int, rows: list[Row]) -> list[Row]:
@@ -105,8 +130,9 @@ class Pipeline:
 class _Building:
     """`with_old`: who takes the rows of a table asks for changes, that is, for what was there before as well."""
 
-    def __init__(self, on_error: OnError, entries_max: int, spill: Spill | None) -> None:
+    def __init__(self, on_error: OnError, entries_max: int, spill: Spill | None, is_in_parts: bool) -> None:
         self._on_error = on_error
+        self._is_in_parts = is_in_parts
         self._entries_max = entries_max
         self._spill = spill
         self.keyed: list[Keyed] = []
@@ -167,7 +193,8 @@ class _Building:
             return self._then_keyed(leaves, Aggregation(node, with_old, self._on_error, with_initial))
         if node.window.kind is WindowKind.SESSION:
             return self._then_keyed(leaves, SessionAggregation(node, with_old, self._on_error))
-        return self._then_keyed(leaves, WindowAggregation(node, with_old, self._on_error, with_initial))
+        windows = WindowAggregation(node, with_old, self._on_error, with_initial, self._is_in_parts)
+        return self._then_keyed(leaves, windows)
 
     def _join(self, node: StreamJoin | LookupJoin | TableJoin | ForeignKeyJoin, with_old: bool) -> list[Leaf]:
         below = (node.stream, node.table) if isinstance(node, LookupJoin) else (node.left, node.right)
@@ -242,7 +269,7 @@ def _base(node: Node) -> Node:
 def _keyed_then(leaves: list[Leaf], keyed: Keyed, side: int) -> list[Leaf]:
     for leaf in leaves:
         if not leaf.steps:
-            leaf.key = keyed.key_of(side)
+            leaf.key, leaf.keyed = keyed.key_of(side), keyed
     return _then(leaves, partial(keyed.push, side))
 
 

@@ -13,12 +13,12 @@ from confluent_kafka import Consumer, KafkaError, TopicPartition
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.language.problem import SqlProblem
 from streams_sql.local.interleaving import Item, Line, offset_of, rank_of
+from streams_sql.local.pipeline import Push
 from streams_sql.local.spans import Bounds, bounds_of
 from streams_sql.plan.nodes import Read
-from streams_sql.plan.pipeline import columns_of
 from streams_sql.plan.records import OnProblem, Problem, RecordReader
 from streams_sql.plan.spans import ALL, Span
-from streams_sql.sources import ROWTIME
+from streams_sql.processors.processor import BEFORE_ALL
 from streams_sql.views.tailing import bounded_consumer_settings, consumer_settings, record_reader, records_of
 
 POLL_S: Final = 0.2
@@ -33,23 +33,32 @@ WAITING_ROWS_MAX: Final = 20_000
 """Rows of a partition that wait for those of others; then it is read no further until they have gone."""
 
 
-class Partition:
-    """One partition: up to where it is read, and what of it waits. It is caught up when it was read as far as it went at the start."""
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What is read at one place of a plan, and what is done with its rows before they wait for those of other partitions. `rowtime` is the
+    place of ROWTIME in the rows that come of it."""
 
-    __slots__ = ("bounds", "is_caught_up", "is_paused", "line", "place")
+    read: Read
+    steps: Sequence[Push]
+    rowtime: int
+
+
+class Partition:
+    """One partition: up to where it is read, and what of it waits. It is caught up when it was read as far as it went at the start;
+    `at_end_s` is when it was found to have no unread record, None while it may have some, and `end` what was its high watermark then;
+    `latest` is the greatest time of its rows."""
+
+    __slots__ = ("at_end_s", "bounds", "end", "is_caught_up", "is_paused", "latest", "line", "place")
 
     def __init__(self, place: TopicPartition, bounds: Bounds, line: Line) -> None:
         self.place = place
         self.bounds = bounds
         self.line = line
         self.is_paused = False
-        self.is_caught_up = False
-        if bounds.first >= bounds.end:
-            self.catch_up()
-
-    def catch_up(self) -> None:
-        self.is_caught_up = True
-        self.line.is_awaited = False
+        self.latest = BEFORE_ALL
+        self.is_caught_up = bounds.first >= bounds.end
+        self.at_end_s: float | None = time.monotonic() if self.is_caught_up else None
+        self.end = bounds.end
 
 
 @dataclass(slots=True)
@@ -62,29 +71,31 @@ class Figures:
 
 
 class Reading:
-    """Reads the topics of a plan from the beginnings of their spans on. A bounded one ends with them; another one goes on with what is
-    written later. `is_ordered`: rows of one partition wait for those of others that are earlier, as far as the topics went at the
-    start."""
+    """Reads the topics of a plan from the beginnings of their spans on. A bounded one ends with them; another one continues with what is
+    written later. `is_ordered`: rows of one partition wait for those of others that are earlier, as long as these have unread records, and
+    for `idle_s` after that."""
 
     def __init__(
         self,
-        reads: Sequence[Read],
+        inputs: Sequence[Input],
         settings: Mapping[str, Any],
         registry: RegistryAccess | None,
         on_problem: OnProblem,
         spans: Mapping[str, Span],
         is_bounded: bool,
         is_ordered: bool,
+        idle_s: float = 0.0,
     ) -> None:
         self.figures = Figures()
         self._on_problem = on_problem
         self._is_bounded = is_bounded
         self._is_ordered = is_ordered
-        self._reads = reads
+        self._idle_s = idle_s
+        self._reads = [each.read for each in inputs]
         self._spans = spans
-        self._readers = [_Reader(read, record_reader(read, registry, self._pass_over)) for read in reads]
+        self._readers = [_Reader(each, record_reader(each.read, registry, self._pass_over)) for each in inputs]
         self._places: dict[str, list[int]] = defaultdict(list)
-        for place, read in enumerate(reads):
+        for place, read in enumerate(self._reads):
             self._places[read.source.topic].append(place)
         self._partitions: dict[tuple[str, int], Partition] = {}
         self._looked_s = time.monotonic()
@@ -100,7 +111,23 @@ class Reading:
 
     @property
     def lines(self) -> list[Line]:
+        """With whether each is awaited now."""
+        now_s = time.monotonic()
+        for partition in self._partitions.values():
+            partition.line.is_awaited = self._is_ordered and self._is_awaited(partition, now_s)
         return [partition.line for partition in self._partitions.values()]
+
+    def _is_awaited(self, partition: Partition, now_s: float) -> bool:
+        if partition.at_end_s is None:
+            return True
+        if self._is_bounded:
+            return False
+        return now_s - partition.at_end_s < self._idle_s or self._high_watermark(partition) > partition.end
+
+    def _high_watermark(self, partition: Partition) -> int:
+        """As the last fetch has found it."""
+        _, end = self._consumer.get_watermark_offsets(partition.place, cached=True)
+        return end
 
     @property
     def is_finished(self) -> bool:
@@ -116,13 +143,14 @@ class Reading:
         found = [] if first is None else [first, *self._consumer.consume(self._together - 1, 0)]
         self._together = min(2 * self._together, RECORDS_MAX)
         by_partition: dict[tuple[str, int], list[Any]] = defaultdict(list)
-        ended = []
+        ended: set[tuple[str, int]] = set()
         for message in found:
             error, key = message.error(), (message.topic() or "", message.partition() or 0)
             if error is None:
                 by_partition[key].append(message)
+                ended.discard(key)
             elif error.code() == KafkaError._PARTITION_EOF:
-                ended.append(key)
+                ended.add(key)
             elif error.code() in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.TOPIC_AUTHORIZATION_FAILED):
                 raise SqlProblem(f"Topic {key[0]} cannot be read any more: {error.str()}")
         for key, messages in by_partition.items():
@@ -137,7 +165,7 @@ class Reading:
         places = self._places[topic]
         opened = []
         for number, limits in bounds.items():
-            line = Line(rank_of(self._reads, places, number), self._is_ordered)
+            line = Line(rank_of(self._reads, places, number), is_awaited=self._is_ordered)
             partition = Partition(TopicPartition(topic, number, limits.first), limits, line)
             self._partitions[topic, number] = partition
             if not (self._is_bounded and partition.is_caught_up):
@@ -169,15 +197,27 @@ class Reading:
         if len(places) > 1:
             # The same records, read in several places: each goes through all of them before the next one.
             items.sort(key=offset_of)
-        partition.line.items.extend(items)
-        if is_end:
+        for at, place, row in items:
+            # A row that is earlier than one before it goes directly after that one.
+            partition.latest = max(partition.latest, at)
+            partition.line.items.append((partition.latest, place, row))
+        if self._is_bounded:
+            if is_end:
+                self._end(partition)
+            return
+        partition.at_end_s = None
+        partition.place.offset = messages[-1].offset() + 1
+        if partition.place.offset >= self._high_watermark(partition):
             self._end(partition)
 
     def _end(self, partition: Partition) -> None:
-        if not partition.is_caught_up:
-            partition.catch_up()
-            if self._is_bounded:
-                self._consumer.incremental_unassign([partition.place])
+        if self._is_bounded and not partition.is_caught_up:
+            self._consumer.incremental_unassign([partition.place])
+        partition.is_caught_up = True
+        if partition.at_end_s is None:
+            partition.at_end_s = time.monotonic()
+        # Markers of transactions after the last record are behind its offset.
+        partition.end = max(partition.place.offset, self._high_watermark(partition))
 
     def _pause_and_resume(self) -> None:
         for partition in self._partitions.values():
@@ -199,11 +239,14 @@ class Reading:
 class _Reader:
     """What makes rows of messages at one place of a plan."""
 
-    def __init__(self, read: Read, reader: RecordReader) -> None:
-        self._source = read.source
+    def __init__(self, input_: Input, reader: RecordReader) -> None:
+        self._source = input_.read.source
         self._reader = reader
-        self._rowtime = columns_of(read).index(ROWTIME)
+        self._steps = input_.steps
+        self._rowtime = input_.rowtime
 
     def items(self, place: int, messages: Sequence[Any]) -> list[Item]:
-        rowtime = self._rowtime
-        return [(row[rowtime], place, row) for row in self._reader.rows(records_of(messages, self._source))]
+        rows, rowtime = self._reader.rows(records_of(messages, self._source)), self._rowtime
+        for step in self._steps:
+            rows = step(rows)
+        return [(row[rowtime], place, row) for row in rows]

@@ -9,12 +9,13 @@ from typing import Any, Final, TypeAlias
 from streams_sql.evaluation.compiler import OnError
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.local.interleaving import in_order
-from streams_sql.local.pipeline import Pipeline
-from streams_sql.local.reading import Figures, Reading
+from streams_sql.local.pipeline import Leaf, Pipeline
+from streams_sql.local.reading import Figures, Input, Reading
 from streams_sql.plan.nodes import PushPlan
 from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.plan.records import OnProblem
 from streams_sql.plan.spans import Span
+from streams_sql.sources import ROWTIME
 
 ResultRow: TypeAlias = tuple[tuple[Any, ...], bool]
 """The values of the columns, and whether the row is told to be gone."""
@@ -37,19 +38,22 @@ class LocalRun:
         spans: Mapping[str, Span] | None = None,
         is_bounded: bool = True,
         is_ordered: bool = False,
+        idle_s: float = 0.0,
     ) -> None:
-        self._pipeline = Pipeline(plan.node, on_error)
+        self._pipeline = pipeline = Pipeline(plan.node, on_error)
         self._is_table = plan.node.shape.is_table
         self._pick = _picker(columns_of(plan.node), [column.name for column in plan.columns])
         self._left = plan.limit
+        self._feed = pipeline.feed_prepared if pipeline.has_state else pipeline.feed
         self._reading = Reading(
-            self._pipeline.reads,
+            [_input(leaf, is_prepared=pipeline.has_state) for leaf in pipeline.leaves],
             settings,
             registry,
             on_problem,
             spans or {},
             is_bounded,
-            is_ordered=is_ordered or self._pipeline.has_state,
+            is_ordered=is_ordered or pipeline.has_state,
+            idle_s=idle_s,
         )
         self._is_interrupted = False
         self._is_over = False
@@ -88,7 +92,7 @@ class LocalRun:
     def _rows(self) -> list[ResultRow]:
         found: list[Row] = []
         for place, rows in in_order(self._reading.lines):
-            found += self._pipeline.feed(place, rows)
+            found += self._feed(place, rows)
             if len(found) >= PAGE_ROWS or self._is_interrupted:
                 break
         return self._picked(found)
@@ -108,6 +112,13 @@ class LocalRun:
 
     def close(self) -> None:
         self._reading.close()
+
+
+def _input(leaf: Leaf, *, is_prepared: bool) -> Input:
+    """With state, rows that do not pass a condition before it take no part in the order of rows: Spark never sends them on either."""
+    if not is_prepared:
+        return Input(leaf.read, (), columns_of(leaf.read).index(ROWTIME))
+    return Input(leaf.read, leaf.before, columns_of(leaf.fed).index(ROWTIME))
 
 
 def _picker(columns: Sequence[str], wanted: Sequence[str]) -> Callable[[Row], tuple[Any, ...]]:

@@ -10,6 +10,7 @@ from streams_sql.evaluation.compiler import OnError
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.local.piped_pages import PipedPages
 from streams_sql.local.reading import Figures
+from streams_sql.local.single_row import SingleRow
 from streams_sql.local.topic_pages import RunPages, TopicPages
 from streams_sql.plan.bounded import BoundedPlan, Piped, ScanPlan
 from streams_sql.plan.nodes import PullPlan
@@ -37,7 +38,9 @@ class Scan:
         self._read: list[RunPages] = []
         account, memory = Account(budget), Memory(budget.memory_bytes)
 
-        def topic(plan: PullPlan) -> TopicPages:
+        def topic(plan: PullPlan) -> Pages:
+            if plan.source.is_row:
+                return SingleRow(plan)
             asked = scan.asked.get(plan.source.topic, ALL)
             return self._noted(TopicPages(plan, settings, registry, account, on_problem, on_error, asked))
 
@@ -64,7 +67,7 @@ class Scan:
 
 def _pages(
     plan: PullPlan | BoundedPlan,
-    topic: Callable[[PullPlan], TopicPages],
+    topic: Callable[[PullPlan], Pages],
     piped: Callable[[Piped], PipedPages],
     account: Account,
     memory: Memory,

@@ -106,11 +106,22 @@ class AggregateCall:
     constants: tuple[object, ...]
     column: Column
 
+    @property
+    def native_form(self) -> str | None:
+        """The call in Spark's SQL; None where Spark cannot compute it."""
+        return self.overload.native_form([argument.type for argument in self.arguments])
+
+    @property
+    def is_unordered(self) -> bool:
+        """Whether Spark computes it, and from values in any order."""
+        form = self.native_form
+        return form is not None and "{order}" not in form
+
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """One row for each group (and window), which changes with its input. Columns: the keys, the aggregates, WINDOWSTART and WINDOWEND
-    where there is a window, ROWTIME (the latest of its input). A row with a NULL among its keys is passed over."""
+    where there is a window, ROWTIME (the latest of its input). A row with a NULL among its keys is passed over, unless `has_null_groups`."""
 
     input: Node
     keys: tuple[Named, ...]
@@ -118,6 +129,7 @@ class Aggregate:
     window: Window | None
     emit: Emit
     shape: Shape
+    has_null_groups: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from streams_sql.evaluation.compiler import compile_column
 from streams_sql.evaluation.straight_line import ORIGIN, ROW, ColumnTexts, NotPlain, Texts
 from streams_sql.evaluation.straight_line import made as made_function
 from streams_sql.plan.column_batch import ColumnBatch
+from streams_sql.plan.conjuncts import columns_in
 from streams_sql.plan.nodes import Filter, FlatMap, Node, Project, Rekey, UnionAll
 from streams_sql.typed import Column, Typed
 
@@ -59,6 +60,11 @@ def chains_of(node: Node) -> list[Chain]:
         return [chain]
     below = [each for branch in chain.base.inputs for each in chains_of(branch)]
     return [Chain(each.base, (*each.operators, *chain.operators)) for each in below]
+
+
+def makes_keys(node: Node) -> bool:
+    """Whether PARTITION BY made the keys of all rows."""
+    return all(any(isinstance(each, Rekey) for each in chain.operators) for chain in chains_of(node))
 
 
 def columns_of(node: Node) -> tuple[str, ...]:
@@ -206,7 +212,13 @@ def _made(group: _Group, texts: Texts, on_error: OnError, origin: str) -> str | 
     """The row that is made of one that has passed; None where that is the row as it is."""
     if not isinstance(group.last, Project | Rekey):
         return None
-    columns = [f"{_text(each, group.last, texts, on_error)}, " for each in _expressions(group.last)]
+    last, is_of_rows = group.last, origin != ORIGIN
+    made = [_text(each, last, texts, on_error) for each in _expressions(last)]
+    # Columns hold no tombstones.
+    guarded = _needing_values(last) if is_of_rows else frozenset[int]()
+    columns = [
+        f"(None if {origin}[0] else {text}), " if place in guarded else f"{text}, " for place, text in enumerate(made)
+    ]
     return f"({''.join(columns)}{origin})"
 
 
@@ -228,7 +240,9 @@ def _step(operator: Operator, on_error: OnError) -> Step:
             condition = compile_column(operator.condition, below, on_error)
             return _marking(condition) if operator.shape.is_table else _filtering(condition)
         case Project() | Rekey():
-            return _projecting([compile_column(each, below, on_error) for each in _expressions(operator)])
+            guarded = _needing_values(operator)
+            functions = [compile_column(each, below, on_error) for each in _expressions(operator)]
+            return _projecting([_guarded(each) if place in guarded else each for place, each in enumerate(functions)])
         case FlatMap():
             return _flattening([compile_column(call, below, on_error) for _, call in operator.functions])
 
@@ -251,6 +265,23 @@ def _expressions(operator: Project | Rekey) -> list[Typed]:
     named = operator.columns if isinstance(operator, Project) else operator.key
     made: Mapping[str, Typed] = {column.name: column.expression for column in named}
     return [made.get(column.name) or Column(column.name, column.type) for column in operator.shape.columns]
+
+
+def _needing_values(operator: Project | Rekey) -> frozenset[int]:
+    """The places of those parts of a new key that are NULL for a tombstone: without a value, an expression is evaluated only if all of
+    its columns are of the old key. `NAME IS NULL` would be true otherwise."""
+    if isinstance(operator, Project):
+        return frozenset()
+    old_key = set(operator.input.shape.key)
+    below = columns_of(operator.input)
+    needing = {named.name for named in operator.key if not old_key.issuperset(columns_in(named.expression))}
+    # Columns that exist already stay as they are: ROWTIME is the record's timestamp as well.
+    needing -= set(below)
+    return frozenset(place for place, column in enumerate(operator.shape.columns) if column.name in needing)
+
+
+def _guarded(function: Evaluate) -> Evaluate:
+    return lambda row: None if row[-1][0] else function(row)
 
 
 def _projecting(functions: Sequence[Evaluate]) -> Step:

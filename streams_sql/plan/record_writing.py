@@ -27,6 +27,10 @@ class RowEncoding:
         self._key = [columns.index(column.name) for column in schema.key]
         self._value = [columns.index(column.name) for column in schema.value]
         self._time = columns.index(ROWTIME)
+        self._time_column = None if sink.timestamp is None else sink.timestamp.column
+        self._time_source = None if self._time_column is None else columns.index(self._time_column)
+        # None of its parts: the record had no key, unless PARTITION BY made one of several columns.
+        self._no_key = None if sink.makes_keys and len(schema.key) > 1 else (None,) * len(schema.key)
         bounds = (WINDOWSTART, WINDOWEND) if self._window is not None else ()
         self._bounds = [columns.index(name) for name in bounds]
         self._encode_key = encode_key
@@ -55,12 +59,24 @@ class RowEncoding:
         if not rows:
             return (), (), ()
         columns = list(zip(*rows, strict=True))
-        return self._keys(columns), self._values(columns), columns[self._time]
+        return self._keys(columns), self._values(columns), self._timestamps(columns)
+
+    def _timestamps(self, columns: Sequence[Sequence[Any]]) -> Sequence[int]:
+        """ValueError where a row has none in the column that they come from."""
+        times = columns[self._time]
+        if self._time_source is not None:
+            sources = zip(columns[self._time_source], columns[-1], times, strict=True)
+            for value, origin, time in sources:
+                if time < 0 or (value is None and not origin[0]):
+                    raise ValueError(
+                        f"the timestamp column {self._time_column} is {value!r}, which is not a time from 1970 on"
+                    )
+        return times
 
     def _keys(self, columns: Sequence[Sequence[Any]]) -> Sequence[bytes | None]:
         if not self._key:
             return [None] * len(columns[-1])
-        no_key = (None,) * len(self._key)
+        no_key = self._no_key
         keys = self._encode_key([None if key == no_key else key for key in _parts(columns, self._key)])
         if self._window is None:
             return keys

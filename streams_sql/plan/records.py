@@ -63,7 +63,7 @@ class ProblemKind(StrEnum):
 class Problem(NamedTuple):
     """A record that was passed over, or with PROCESSING an expression that gave NULL, and why. `part` is key or value, where it is one of
     them; `raw` is what was looked at: bytes as base64, or the row as JSON, and no more than the beginning of it. `times` is how many
-    problems this one stands for."""
+    problems this one stands for: a warning about a join (`part` names it) stands for none."""
 
     topic: str
     partition: int
@@ -301,7 +301,7 @@ def _extractor(read: Read, rule: TimestampRule) -> Callable[[Row], Row]:
     def extract(row: Row) -> Row:
         value = row[source] if parse is None else parse(row[source], rule.pattern)
         if not isinstance(value, int) or value < 0:
-            raise ValueError(f"column {rule.column} is {value!r}")
+            raise ValueError(f"column {rule.column} is {'NULL' if value is None else repr(value)}")
         fields = list(row)
         for target in targets:
             fields[target] = value

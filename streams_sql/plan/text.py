@@ -9,6 +9,7 @@ from streams_sql import typed
 from streams_sql.language.statements import Emit, JoinKind, Window
 from streams_sql.plan.nodes import (
     Aggregate,
+    AggregateCall,
     Filter,
     FlatMap,
     ForeignKeyJoin,
@@ -46,6 +47,10 @@ def plan_text(plan: PersistentPlan | PushPlan | PullPlan) -> str:
 
 def expression_text(expression: Typed | typed.Lambda) -> str:
     return _FORMS[type(expression)](expression)
+
+
+def call_text(call: AggregateCall) -> str:
+    return f"{call.function}({', '.join([*map(expression_text, call.arguments), *map(repr, call.constants)])})"
 
 
 # -- steps ----------------------------------------------------------------------------------------
@@ -92,10 +97,7 @@ def _rekey(node: Rekey) -> str:
 
 
 def _aggregate(node: Aggregate) -> str:
-    calls = ", ".join(
-        f"{quoted(call.name)} = {call.function}({', '.join([*map(expression_text, call.arguments), *map(repr, call.constants)])})"
-        for call in node.aggregates
-    )
+    calls = ", ".join(f"{quoted(call.name)} = {call_text(call)}" for call in node.aggregates)
     window = "" if node.window is None else f", {_window(node.window)}"
     when = "when a window is over" if node.emit is Emit.FINAL else "at each change"
     return f"Group by {named_text(node.keys) or 'nothing'}: {calls}{window}, {when}"

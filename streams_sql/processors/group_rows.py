@@ -19,8 +19,8 @@ class GroupRows:
     def __init__(self, node: Aggregate, on_error: OnError) -> None:
         below = columns_of(node.input)
         parts = [key.expression for key in node.keys]
-        self.key: KeyOf = key_of(parts, below, on_error)
-        self.stream_key: KeyOf = stream_key(parts, below, on_error)
+        self.key: KeyOf = key_of(parts, below, on_error, node.has_null_groups)
+        self.stream_key: KeyOf = stream_key(parts, below, on_error, node.has_null_groups)
         self.rowtime = below.index(ROWTIME)
         self._thaw: Callable[[Any], Any] | None = thawing([key.expression.type for key in node.keys])
         self._no_key = (None,) * len(node.keys)

@@ -19,11 +19,11 @@ from streams_sql.typed import Column, Typed
 NO_NUMBER: Final = ("no number",)
 
 
-def key_of(parts: Sequence[Typed], columns: Sequence[str], on_error: OnError) -> KeyOf:
-    """A tuple of these expressions, None where one of them is NULL."""
+def key_of(parts: Sequence[Typed], columns: Sequence[str], on_error: OnError, has_nulls: bool = False) -> KeyOf:
+    """A tuple of these expressions, None where one of them is NULL, unless the key may have some."""
     computed = [compile_column(part, columns, on_error) for part in parts]
-    plain = _without_null(computed)
-    if not any(_is_frozen(part.type) for part in parts):
+    plain = _with_nulls(computed) if has_nulls else _without_null(computed)
+    if not any(is_frozen(part.type) for part in parts):
         return plain
 
     def frozen_key(row: Any) -> Any:
@@ -33,20 +33,20 @@ def key_of(parts: Sequence[Typed], columns: Sequence[str], on_error: OnError) ->
     return frozen_key
 
 
-def stream_key(parts: Sequence[Typed], columns: Sequence[str], on_error: OnError) -> KeyOf:
+def stream_key(parts: Sequence[Typed], columns: Sequence[str], on_error: OnError, has_nulls: bool = False) -> KeyOf:
     """The same of rows of a stream. Those without a value have no key either: they are in no group and in no pair."""
     match parts:
-        case [Column(name)] if not _is_frozen(parts[0].type):
+        case [Column(name)] if not has_nulls and not is_frozen(parts[0].type):
             place = columns.index(name)
             return lambda row: None if row[-1][0] or (value := row[place]) is None else (value,)
-    key = key_of(parts, columns, on_error)
+    key = key_of(parts, columns, on_error, has_nulls)
     return lambda row: None if row[-1][0] else key(row)
 
 
 def columns_key(columns: Sequence[str], names: Sequence[str], types: Sequence[SqlType]) -> KeyOf:
     """A tuple of the values of these columns, NULLs among them."""
     places = [columns.index(name) for name in names]
-    if any(map(_is_frozen, types)):
+    if any(map(is_frozen, types)):
         return lambda row: tuple([frozen(row[place]) for place in places])
     if len(places) == 1:
         (place,) = places
@@ -87,6 +87,10 @@ def _first_of(keys: Sequence[KeyOf]) -> KeyOf:
     return key
 
 
+def _with_nulls(computed: Sequence[Evaluate]) -> KeyOf:
+    return lambda row: tuple([part(row) for part in computed])
+
+
 def _without_null(computed: Sequence[Evaluate]) -> KeyOf:
     if len(computed) == 1:
         (only,) = computed
@@ -99,7 +103,8 @@ def _without_null(computed: Sequence[Evaluate]) -> KeyOf:
     return key
 
 
-def _is_frozen(type_: SqlType | None) -> bool:
+def is_frozen(type_: SqlType | None) -> bool:
+    """Whether values of this type are looked up in another form."""
     return isinstance(type_, Array | Map | Struct) or type_ == DOUBLE
 
 
@@ -115,7 +120,7 @@ def frozen(value: Any) -> Any:
 
 def thawing(types: Sequence[SqlType | None]) -> Callable[[Any], Any] | None:
     """What makes values of a frozen key; None where they are the same."""
-    if not any(map(_is_frozen, types)):
+    if not any(map(is_frozen, types)):
         return None
     return lambda key: tuple(map(thawed, key, types))
 

@@ -9,6 +9,7 @@ from streams_sql.evaluation.compiler import OnError
 from streams_sql.language.statements import JoinKind
 from streams_sql.plan.nodes import LookupJoin
 from streams_sql.plan.pipeline import Row, columns_of
+from streams_sql.processors.join_matches import JoinMatches
 from streams_sql.processors.joined_rows import JoinedRows
 from streams_sql.processors.keys import stream_key, table_key
 from streams_sql.processors.processor import Clock, Out
@@ -37,15 +38,22 @@ class Lookup:
         self.reading_side = STREAM
         self._rows = JoinedRows(node.stream, node.table, node.shape)
         self._is_left = node.kind is JoinKind.LEFT
+        self._matches = JoinMatches(node, on_error)
 
     def take(self, key: Any, state: Any, side: int, row: Row, clock: Clock, out: Out) -> Any:
+        if self._matches.is_watched:
+            self._matches.take(row[self._rows.rowtimes[TABLE]])
         return None if row[-1][0] else row
 
     def read(self, rows: list[Row], states: Mapping[Any, Row], out: Out) -> None:
         """A row of the stream that has a value but no key finds nothing."""
-        key_of, find, pick, add = self.keys[STREAM], states.get, self._rows.pick, out.append
+        find, pick, add = states.get, self._rows.pick, out.append
         rowtime, missing = self._rows.rowtimes[STREAM], self._rows.missing[TABLE] if self._is_left else None
-        for row in rows:
-            found = find(key_of(row), missing)
+        keys = list(map(self.keys[STREAM], rows))
+        if rows and self._matches.is_watched:
+            is_matched, latest_ms = any(key in states for key in keys), max(row[rowtime] for row in rows)
+            self._matches.read(len(rows), latest_ms, is_matched=is_matched, has_restored=bool(states))
+        for key, row in zip(keys, rows, strict=True):
+            found = find(key, missing)
             if found is not None and not row[-1][0]:
                 add(pick((*row, *found, row[rowtime], row[-1])))

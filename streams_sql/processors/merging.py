@@ -11,7 +11,7 @@ from streams_sql.evaluation.compiler import OnError
 from streams_sql.functions.declaration import Accumulator, Choosing, Merging
 from streams_sql.plan.nodes import AggregateCall
 from streams_sql.plan.pipeline import Row
-from streams_sql.processors.accumulation import accumulator_of, arguments_of
+from streams_sql.processors.accumulation import Results, accumulator_of, arguments_of
 
 Ordered: TypeAlias = list[tuple[int, tuple[Any, ...]]]
 """Arguments, each with its place in the order in which they came."""
@@ -82,6 +82,7 @@ class SessionAccumulation:
     def __init__(self, calls: Sequence[AggregateCall], columns: Sequence[str], on_error: OnError) -> None:
         self._accumulators = [session_accumulator(accumulator_of(call)) for call in calls]
         self._arguments = [arguments_of(call, columns, on_error) for call in calls]
+        self._results = Results(calls, [accumulator.result for accumulator in self._accumulators], on_error)
         self._on_error = on_error
 
     def start(self) -> list[Any]:
@@ -102,4 +103,4 @@ class SessionAccumulation:
         ]
 
     def results(self, state: list[Any]) -> list[Any]:
-        return [accumulator.result(part) for accumulator, part in zip(self._accumulators, state, strict=True)]
+        return self._results.of(state)

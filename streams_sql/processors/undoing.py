@@ -21,7 +21,7 @@ from streams_sql.functions.rankings import TopRecords, TopValues
 from streams_sql.functions.statistical import OnlyValue
 from streams_sql.plan.nodes import AggregateCall
 from streams_sql.plan.pipeline import Row
-from streams_sql.processors.accumulation import accumulator_of, arguments_of
+from streams_sql.processors.accumulation import Results, accumulator_of, arguments_of
 from streams_sql.processors.keys import frozen
 
 Arguments: TypeAlias = tuple[Any, ...]
@@ -211,6 +211,7 @@ class TableAccumulation:
     def __init__(self, calls: Sequence[AggregateCall], columns: Sequence[str], on_error: OnError) -> None:
         self._accumulators = [table_accumulator(accumulator_of(call)) for call in calls]
         self._arguments = [arguments_of(call, columns, on_error) for call in calls]
+        self._results = Results(calls, [accumulator.result for accumulator in self._accumulators], on_error)
         self._on_error = on_error
 
     def start(self) -> list[Any]:
@@ -231,4 +232,4 @@ class TableAccumulation:
                 self._on_error(error)
 
     def results(self, state: list[Any]) -> list[Any]:
-        return [accumulator.result(part) for accumulator, part in zip(self._accumulators, state, strict=True)]
+        return self._results.of(state)

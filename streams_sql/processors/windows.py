@@ -5,6 +5,8 @@ A row is late for a window when stream time has reached the window's end and the
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import itemgetter
 from typing import Any, Final
 
 from streams_sql.evaluation.compiler import OnError
@@ -13,7 +15,7 @@ from streams_sql.plan.nodes import Aggregate
 from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.processors.accumulation import Accumulation
 from streams_sql.processors.group_rows import GroupRows
-from streams_sql.processors.processor import NEVER, Clock, Out
+from streams_sql.processors.processor import NEVER, Clock, KeyOf, Out
 
 GRACE_DEFAULT_MS: Final = 86_400_000
 """With the window itself: a row is never late within so long of its window's beginning."""
@@ -23,6 +25,8 @@ _DUE, _WINDOWS = range(2)
 _TIME, _LAST, _FIRST = range(3)
 """Places in that of a window: its ROWTIME, its last row (or of what is told once, the origin of the last row that it is made from), and the
 states of the aggregates."""
+KEY, STATES, TIME, REACHED = range(4)
+"""Places in the parts of windows that are begun elsewhere (see `window_parts`)."""
 
 
 def grace_ms(window: Window) -> int:
@@ -31,9 +35,17 @@ def grace_ms(window: Window) -> int:
 
 class WindowAggregation:
     """EMIT CHANGES tells a window anew with each row, EMIT FINAL tells it once when it is over. `with_old`: changes are told instead of
-    rows, and `with_initial`, that before its first row a window was what it is without one."""
+    rows, and `with_initial`, that before its first row a window was what it is without one. `is_in_parts`: parts of windows come in place
+    of rows."""
 
-    def __init__(self, node: Aggregate, with_old: bool, on_error: OnError, with_initial: bool = False) -> None:
+    def __init__(
+        self,
+        node: Aggregate,
+        with_old: bool,
+        on_error: OnError,
+        with_initial: bool = False,
+        is_in_parts: bool = False,
+    ) -> None:
         assert node.window is not None
         self._rows = GroupRows(node, on_error)
         self._accumulation = Accumulation(node.aggregates, columns_of(node.input), _FIRST, on_error)
@@ -43,11 +55,23 @@ class WindowAggregation:
         self._is_final = node.emit is Emit.FINAL
         self._with_old = with_old
         self._with_initial = with_initial
-        self.keys = (self._rows.stream_key,)
-        self.rowtimes = (self._rows.rowtime,)
+        if is_in_parts:
+            self.keys: tuple[KeyOf] = (itemgetter(KEY),)
+            # What moves stream time is the time at which the part was begun, not that of its last row.
+            self.rowtimes = (REACHED,)
+            self._rowtime = TIME
+            self._fold: Callable[[list[Any], Row], None] = self._merge
+        else:
+            self.keys = (self._rows.stream_key,)
+            self.rowtimes = (self._rows.rowtime,)
+            self._rowtime = self._rows.rowtime
+            self._fold = self._accumulation.add
+
+    def _merge(self, window: list[Any], part: Row) -> None:
+        self._accumulation.merge(window, part[STATES])
 
     def take(self, key: Any, state: Any, side: int, row: Row, clock: Clock, out: Out) -> Any:
-        time, size, advance, closed = row[self._rows.rowtime], self._size, self._advance, clock.now - self._grace
+        time, size, advance, closed = row[self._rowtime], self._size, self._advance, clock.now - self._grace
         start = max(0, time - size + advance) // advance * advance
         while start <= time:
             if start + size > closed:
@@ -60,7 +84,7 @@ class WindowAggregation:
     def _add(self, key: Any, state: list[Any], start: int, row: Row, out: Out) -> None:
         rows, accumulation = self._rows, self._accumulation
         bounds = (start, start + self._size)
-        time = row[rows.rowtime]
+        time = row[self._rowtime]
         window = state[_WINDOWS].get(start)
         if window is None:
             window = state[_WINDOWS][start] = [time, None, *accumulation.start()]
@@ -69,7 +93,7 @@ class WindowAggregation:
                 window[_LAST] = rows.initial(accumulation.results(window), bounds, time, row[-1])
         elif time > window[_TIME]:
             window[_TIME] = time
-        accumulation.add(window, row)
+        self._fold(window, row)
         if self._is_final:
             window[_LAST] = row[-1]
             return

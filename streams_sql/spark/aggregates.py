@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as spark
 
 from streams_sql.functions.native_forms import native_text
-from streams_sql.language.statements import Window
 from streams_sql.plan.nodes import Aggregate, AggregateCall, Named, Node, Project, Shape
-from streams_sql.processors.windows import grace_ms
-from streams_sql.sources import ROWTIME, WINDOWEND, WINDOWSTART, Column
-from streams_sql.spark.combining import CombiningTail, Part, pane_ms, parts_of
+from streams_sql.sources import ROWTIME, Column
+from streams_sql.spark.combining import CombiningTail, Part, parts_of
 from streams_sql.spark.native import literal_text
-from streams_sql.spark.stages import OFFSET, PARTITION, RowsTail, Tail
+from streams_sql.spark.stages import RowsTail, Tail
 from streams_sql.spark.type_names import spark_type
 from streams_sql.sql_types import BIGINT, BOOLEAN, DOUBLE, INTEGER, STRING, SqlType, quoted
-
-_EVENT_TIME: Final = "__time"
-_WINDOW: Final = "__window"
-_ORDER: Final = "__order"
-# Offsets of one partition grow, and so do the times of batches.
-_ORDER_TEXT: Final = f"struct(current_timestamp(), {OFFSET}, {PARTITION})"
 
 Rows: TypeAlias = Callable[[Node, Tail], DataFrame]
 """What comes of a node without state, by way of a tail."""
 
 
 def aggregated(node: Aggregate, rows: Rows) -> DataFrame:
-    """One row for each group that a batch has changed; in append mode one for each window that is over."""
+    """One row for each group that a batch has changed."""
     arguments = _arguments(node)
     parts = parts_of(node)
     if parts is None:
@@ -46,18 +37,8 @@ def aggregated(node: Aggregate, rows: Rows) -> DataFrame:
     keys = [quoted(key.name) for key in node.keys]
     frame = frame.where(" AND ".join(f"{key} IS NOT NULL" for key in keys)) if keys else frame
     groups = [spark.col(key) for key in keys]
-    if node.window is not None:
-        frame = frame.withColumn(_EVENT_TIME, spark.timestamp_millis(spark.col(ROWTIME)))
-        frame = frame.withWatermark(_EVENT_TIME, f"{grace_ms(node.window)} milliseconds")
-        groups.append(_window(node.window))
     results = [spark.expr(text).alias(call.name) for text, call in zip(texts, node.aggregates, strict=True)]
-    frame = frame if parts is not None else frame.withColumn(_ORDER, spark.expr(_ORDER_TEXT))
     made = frame.groupBy(*groups).agg(*results, spark.max(ROWTIME).alias(ROWTIME))
-    if node.window is not None:
-        made = made.withColumn(WINDOWSTART, spark.expr(f"unix_millis({_WINDOW}.start)"))
-        made = made.withColumn(WINDOWEND, spark.expr(f"unix_millis({_WINDOW}.end)"))
-        # Spark has windows that begin before 1970, too.
-        made = made.where(f"{WINDOWSTART} >= 0") if node.window.advance_ms is not None else made
     return made.select(*(spark.col(quoted(column.name)) for column in node.shape.columns))
 
 
@@ -67,12 +48,7 @@ def _combining(node: Aggregate, arguments: Project, parts: tuple[Part, ...]) -> 
         names.index(_argument(place, 0)) if call.arguments else None for place, call in enumerate(node.aggregates)
     ]
     keys = arguments.shape.columns[: len(node.keys)]
-    return CombiningTail(keys, parts, tuple(places), names.index(ROWTIME), pane_ms(node.window))
-
-
-def _window(window: Window) -> SparkColumn:
-    advance = f"{window.advance_ms} milliseconds" if window.advance_ms is not None else None
-    return spark.window(_EVENT_TIME, f"{window.size_ms} milliseconds", advance).alias(_WINDOW)
+    return CombiningTail(keys, parts, tuple(places), names.index(ROWTIME))
 
 
 def _arguments(node: Aggregate) -> Project:
@@ -90,12 +66,12 @@ def _argument(place: int, index: int) -> str:
 
 
 def _call_text(call: AggregateCall, place: int) -> str:
-    template = call.overload.spark
+    template = call.native_form
     if template is None:
         raise ValueError(f"{call.function} has no form on Spark yet")
     texts = [quoted(_argument(place, index)) for index in range(len(call.arguments))]
     texts += [literal_text(value, _constant_type(value)) for value in call.constants]
-    return _cast_text(native_text(template, texts).replace("{order}", _ORDER), call)
+    return _cast_text(native_text(template, texts), call)
 
 
 def _cast_text(text: str, call: AggregateCall) -> str:

@@ -16,6 +16,7 @@ from streams_sql.spark.positions import (
     Offsets,
     TopicState,
     fitted,
+    has_awaited,
     initial_entry,
     initial_offsets,
     initial_text,
@@ -46,13 +47,14 @@ class Opened:
 class Reached:
     """How far the batches of a query that are done have read its topics; `furthest` is the same by places that are ahead of others which
     read the same topic. `batch` is the number of the last of them, -1 where there is none, and `id` that of the checkpoint. `is_begun`
-    tells that another batch was begun and is not done."""
+    means that another batch was begun and is not done, `may_hold_rows` that some that were read may not have been processed yet."""
 
     offsets: dict[str, Offsets]
     furthest: dict[str, Offsets]
     id: str
     batch: int
     is_begun: bool
+    may_hold_rows: bool = False
 
     @property
     def is_even(self) -> bool:
@@ -158,7 +160,8 @@ def reached(folder: Folder, topics: Mapping[str, TopicState]) -> Reached:
             raise FileNotFoundError(f"A checkpoint has no offsets of its last batch, {done}")
         places += places_of(fitted(entry, None, topics, remade).done)
     is_begun = folder.read(f"{_OFFSETS}/{done + 1}") is not None
-    return Reached(read_by_all(places), read_by_any(places), identity.get("id", ""), done, is_begun)
+    may_hold = any(entry is not None and has_awaited(entry) for entry in entries)
+    return Reached(read_by_all(places), read_by_any(places), identity.get("id", ""), done, is_begun, may_hold)
 
 
 def _identity(folder: Folder) -> dict[str, Any]:

@@ -1,22 +1,18 @@
 """Aggregates that are begun where rows are read: of many rows of a group, one goes on to Spark's own operator.
 
 A row on its way from a Python worker through the JVM costs more than decoding it. What is counted, added up or compared can be put
-together before, in any order; other aggregates see every row. Windows are cut into panes, so that all rows of one belong to the same
-windows.
-"""
+together before, in any order; other aggregates see every row."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import gcd
 from typing import Any, Final
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from streams_sql.evaluation.integers import wrap_bigint
 from streams_sql.evaluation.straight_line import made
-from streams_sql.language.statements import Window
 from streams_sql.plan.nodes import Aggregate, AggregateCall
 from streams_sql.plan.pipeline import Row
 from streams_sql.plan.records import Problem
@@ -67,7 +63,7 @@ def parts_of(node: Aggregate) -> tuple[Part, ...] | None:
 
 
 def _part(call: AggregateCall, name: str) -> Part | None:
-    template, types = call.overload.spark, [argument.type for argument in call.arguments]
+    template, types = call.native_form, [argument.type for argument in call.arguments]
     match call.function.upper(), types:
         case "COUNT", []:
             return Part(name, BIGINT, _SUM_OF_COUNTS, *_COUNT_ROWS)
@@ -82,13 +78,6 @@ def _part(call: AggregateCall, name: str) -> Part | None:
     return None
 
 
-def pane_ms(window: Window | None) -> int | None:
-    """How long a piece of time is whose rows belong to the same windows."""
-    if window is None or window.size_ms is None:
-        return None
-    return gcd(window.size_ms, window.advance_ms or window.size_ms)
-
-
 @dataclass(frozen=True, slots=True)
 class CombiningTail:
     """To an operator with state. Rows have their keys first, then the argument of each part that has one, then ROWTIME; what goes on has
@@ -98,7 +87,6 @@ class CombiningTail:
     parts: tuple[Part, ...]
     arguments: tuple[int | None, ...]
     rowtime: int
-    pane_ms: int | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -124,8 +112,7 @@ class CombiningTail:
         """One function for a plan, whose source has nothing in it but places."""
         time = f"row[{self.rowtime}]"
         keys = [f"row[{place}]" for place in range(len(self.keys))]
-        pane = [] if self.pane_ms is None else [f"{time} - {time} % {self.pane_ms}"]
-        group = f"({''.join(f'{each}, ' for each in (*keys, *pane))})"
+        group = f"({''.join(f'{each}, ' for each in keys)})"
         values = [None if place is None else f"row[{place}]" for place in self.arguments]
         firsts = [part.first.format(value=value) for part, value in zip(self.parts, values, strict=True)]
         nexts = [
@@ -138,7 +125,7 @@ class CombiningTail:
             "    get = groups.get",
             "    for row in rows:",
             "        if row[-1][0]: continue",
-            f"        key = {keys[0] if len(keys) == 1 and not pane else group}",
+            f"        key = {keys[0] if len(keys) == 1 else group}",
             "        state = get(key)",
             "        if state is None:",
             f"            groups[key] = [{', '.join([*keys, *firsts, time])}]",

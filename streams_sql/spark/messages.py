@@ -69,7 +69,8 @@ class StartQuery:
     `options` are settings of Spark's SQL for this query alone; `slots` are those of Spark's tasks that it holds all the time.
     `schema_ids` are those of writers that have been met beside the registry's own for the topic. `is_rebuilt` tells that an earlier
     version of the server has written results of this query, from another checkpoint; `is_resumed`, that it has run before. A query
-    that `follows` another one writes nothing, and reads no further than that one has done."""
+    that `follows` another one writes nothing, and reads no further than that one has done. `task_idle_ms` is `max.task.idle.ms`: how long
+    rows wait for partitions that have no unread record."""
 
     query_id: str
     plan: PersistentPlan
@@ -86,6 +87,7 @@ class StartQuery:
     state_rows_max: int = STATE_ROWS_MAX
     is_resumed: bool = False
     follows: Former | None = None
+    task_idle_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +163,17 @@ class BadRecord:
     def text(self) -> str:
         return problem_text(self.topic, self.partition, self.offset, self.reason)
 
+    @property
+    def is_warning(self) -> bool:
+        """Nothing has failed. An earlier warning about the same part does not hold any more if there is no reason."""
+        return not self.times
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     """What a batch has done. `bad_records` are those passed over in it, `failed` expressions that gave NULL since they failed: of both some
-    are told."""
+    are among the examples. `held_rows` are those that were read and wait for other partitions. `read` is the next offset of each
+    partition, by topic."""
 
     query_id: str
     batch_id: int
@@ -178,6 +186,8 @@ class Progress:
     bad_records: int = 0
     failed: int = 0
     examples: tuple[BadRecord, ...] = ()
+    held_rows: int = 0
+    read: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

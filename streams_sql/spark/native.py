@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
+from streams_sql.analysis.numbers import as_decimal, fits
 from streams_sql.functions.native_forms import native_text as filled_form
 from streams_sql.spark.type_names import spark_type
 from streams_sql.sql_types import (
@@ -68,7 +69,6 @@ _NATIVE_CASTS: Final = {
     (INTEGER, BIGINT),
     (INTEGER, DOUBLE),
     (INTEGER, STRING),
-    (BIGINT, INTEGER),
     (BIGINT, DOUBLE),
     (BIGINT, STRING),
 }
@@ -289,9 +289,10 @@ def _cast(operand: Typed, type_: SqlType) -> str:
 def _widens(source: SqlType, target: SqlType) -> bool:
     if not isinstance(target, Decimal):
         return False
-    if isinstance(source, Decimal):
-        return source.scale <= target.scale and source.precision - source.scale <= target.precision - target.scale
-    return source in (INTEGER, BIGINT)
+    if source not in (INTEGER, BIGINT) and not isinstance(source, Decimal):
+        return False
+    # Else Spark gives NULL for what does not fit, and cannot report it.
+    return fits(as_decimal(source), target)
 
 
 def _like(operand: Typed, pattern: Typed, escape: str | None) -> str:

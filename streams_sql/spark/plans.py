@@ -16,10 +16,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as spark
 
 from streams_sql.formats.serde import Layout, RegistryAccess
-from streams_sql.language.statements import Emit
 from streams_sql.local.pipeline import Pipeline
 from streams_sql.plan.hosting import Hosting, hosting_of
-from streams_sql.plan.nodes import Aggregate, Node, PersistentPlan, Read, StreamJoin
+from streams_sql.plan.nodes import Aggregate, Node, PersistentPlan, Read
 from streams_sql.plan.pipeline import chain_of, chains_of, columns_of
 from streams_sql.plan.records import ProblemKind
 from streams_sql.sources import Source
@@ -30,32 +29,27 @@ from streams_sql.spark.messages import BATCH_RECORDS_MAX, StartQuery
 from streams_sql.spark.native_plans import Clause, NativePlan, Select, Where
 from streams_sql.spark.positions import Offsets, TopicState, starting_offsets
 from streams_sql.spark.shard_processor import ShardProcessor
-from streams_sql.spark.shards import (
-    BATCH_ROWS_MAX,
-    PackedHead,
-    ShardTail,
-    ignored,
-    shard_numbers,
-    sharded,
-)
+from streams_sql.spark.shard_stage import PARTITION, REACHED, TOPIC, PlaceReading, ShardStage, ignored
+from streams_sql.spark.shards import BATCH_ROWS_MAX, HELD, PackedHead, places_by_topic, shard_numbers, sharded
 from streams_sql.spark.stages import (
     EXAMPLES_MAX,
     PROBLEM,
     Operator,
     RecordsHead,
     RowsHead,
-    RowsTail,
     Stage,
     Tail,
     TopicTail,
 )
-from streams_sql.spark.stream_joins import joined
-from streams_sql.spark.topic_source import FORMAT, Reading, TopicSource
+from streams_sql.spark.topic_source import FORMAT, Alignment, Reading, TopicReading, TopicSource
 from streams_sql.spark.transactions import BATCH_RECORDS_MAX as TRANSACTION_RECORDS_MAX
 from streams_sql.spark.transactions import Marks
 
 OBSERVED_WRITES: Final = "writes"
 OBSERVED_READS: Final = "reads"
+OBSERVED_TIMES: Final = "times"
+OBSERVED_HELD: Final = "held"
+_REACHED: Final = f"struct({TOPIC}, {PARTITION}, {REACHED})"
 _PROBLEMS: Final = f"sum(CASE WHEN {PROBLEM}.kind {{}} '{ProblemKind.PROCESSING}' THEN {PROBLEM}.times END)"
 
 
@@ -63,7 +57,7 @@ _PROBLEMS: Final = f"sum(CASE WHEN {PROBLEM}.kind {{}} '{ProblemKind.PROCESSING}
 class Surroundings:
     """What a plan is lowered with. `topics` are those that it reads, as they are now, and `first` are the offsets at which it begins;
     `marks` are for what is written exactly once: for each place where something is read if a query has no state, else for all of it.
-    `bounds` is the file that says how far may be read."""
+    `bounds` is the file that says how far may be read, `pace` the one that says how far ahead partitions are."""
 
     session: SparkSession
     kafka: KafkaAccess
@@ -72,6 +66,7 @@ class Surroundings:
     first: Mapping[str, Offsets] = field(default_factory=dict)
     marks: tuple[Marks, ...] = ()
     bounds: str | None = None
+    pace: str = ""
 
     def layouts(self, source: Source) -> tuple[Layout, Layout]:
         """Those of the keys and of the values of a source."""
@@ -98,21 +93,32 @@ class Surroundings:
         }
         return self.session.readStream.format("kafka").options(**options).load()
 
-    def staged(self, read: Read, stage: Stage, records_max: int, *, must_be_bounded: bool) -> DataFrame:
-        """What a stage makes of the records of a topic, which it reads itself."""
-        topic = read.source.topic
+    def staged(
+        self,
+        reads: Sequence[Read],
+        stages: Sequence[Stage] | Sequence[ShardStage],
+        schema: str,
+        records_max: int,
+        *,
+        must_be_bounded: bool,
+        alignment: Alignment | None = None,
+    ) -> DataFrame:
+        """What stages make of the records of topics, which they read themselves; there is a stage for each of the reads."""
+        topics = tuple(
+            TopicReading(read.source.topic, self.first[read.source.topic], bool(read.source.schema.headers))
+            for read in reads
+        )
         reading = Reading(
-            topic,
-            self.first[topic],
+            topics,
             self.kafka,
             records_max=min(records_max, TRANSACTION_RECORDS_MAX) if self.marks else records_max,
-            has_headers=bool(read.source.schema.headers),
             bounds=self.bounds,
             must_be_bounded=must_be_bounded,
+            alignment=alignment,
         )
         self.session.dataSource.register(TopicSource)
-        stream = self.session.readStream.format(FORMAT).schema(stage.tail.schema)
-        return stream.options(**topic_source.options(reading, stage)).load()
+        stream = self.session.readStream.format(FORMAT).schema(schema)
+        return stream.options(**topic_source.options(reading, stages)).load()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +157,10 @@ class PlanLowering:
             spark.sum("failed").alias("failed"),
             spark.expr(f"slice(flatten(collect_list(examples)), 1, {EXAMPLES_MAX})").alias("examples"),
         )
-        return Lowered(written, _output_mode(chain.base))
-
-    def rows(self, node: Node) -> DataFrame:
-        """The rows of a node below one with state. Problems are observed and left out."""
-        return self.tailed(node, RowsTail(node.shape.columns))
+        return Lowered(written, _output_mode(hosting))
 
     def tailed(self, node: Node, tail: Tail) -> DataFrame:
-        """What a tail makes of them."""
+        """What a tail makes of the rows of a node below one with state. Problems are observed and left out."""
         return self._observed(self._put_together(node, lambda _place, _read: tail))
 
     def _put_together(self, node: Node, tail: Callable[[int, Read], Tail]) -> DataFrame:
@@ -172,17 +174,37 @@ class PlanLowering:
         return reduce(DataFrame.unionByName, frames)
 
     def _sharded(self, node: Node) -> DataFrame:
-        pipeline = Pipeline(node, ignored)
+        pipeline, start = Pipeline(node, ignored), self._start
         partitions = int(self._surroundings.session.conf.get("spark.sql.shuffle.partitions") or 1)
-        shards = shard_numbers(partitions if pipeline.has_one_key else 1)
-        processor = ShardProcessor(secrets.token_hex(8), node, self._start.state_rows_max)
-        packed = [
-            self._observed(
-                self._staged(leaf.read, tuple(leaf.operators), ShardTail(node, place, shards), BATCH_ROWS_MAX)
-            )
-            for place, leaf in enumerate(pipeline.leaves)
+        shards = shard_numbers(partitions if pipeline.can_be_spread else 1)
+        processor = ShardProcessor(secrets.token_hex(8), node, start.state_rows_max, is_spread=len(shards) > 1)
+        stages = [
+            ShardStage(node, number, self._places(pipeline, places), shards, start.fails_on_bad_record)
+            for number, places in enumerate(places_by_topic(pipeline.reads).values())
         ]
-        return sharded(reduce(DataFrame.unionByName, packed), processor)
+        packed = self._surroundings.staged(
+            [stage.places[0].head.read for stage in stages],
+            stages,
+            ShardStage.schema,
+            min(start.batch_records_max, BATCH_ROWS_MAX),
+            must_be_bounded=start.follows is not None,
+            alignment=Alignment(self._surroundings.pace, start.task_idle_ms),
+        )
+        reached = packed.observe(
+            OBSERVED_TIMES,
+            spark.expr(f"collect_list(CASE WHEN {REACHED} IS NOT NULL THEN {_REACHED} END)").alias("times"),
+        )
+        made = sharded(self._observed(reached), processor)
+        return made.observe(OBSERVED_HELD, spark.sum(HELD).alias("rows"))
+
+    def _places(self, pipeline: Pipeline, places: Sequence[int]) -> tuple[PlaceReading, ...]:
+        leaves = [(place, pipeline.leaves[place]) for place in places]
+        return tuple(
+            PlaceReading(
+                place, RecordsHead(leaf.read, *self._surroundings.layouts(leaf.read.source)), tuple(leaf.operators)
+            )
+            for place, leaf in leaves
+        )
 
     def _observed(self, frame: DataFrame) -> DataFrame:
         """Without problems, which are observed."""
@@ -201,18 +223,16 @@ class PlanLowering:
         head = RecordsHead(read, *self._surroundings.layouts(read.source))
         stage = Stage(head, operators, tail, self._start.fails_on_bad_record)
         return self._surroundings.staged(
-            read,
-            stage,
+            [read],
+            [stage],
+            tail.schema,
             min(self._start.batch_records_max, records_max),
             must_be_bounded=self._start.follows is not None,
         )
 
     def _stateful(self, node: Node) -> DataFrame:
-        match node:
-            case Aggregate():
-                return aggregated(node, self.tailed)
-            case StreamJoin():
-                return joined(node, self.rows)
+        if isinstance(node, Aggregate):
+            return aggregated(node, self.tailed)
         raise TypeError(f"Spark has no operator for {type(node).__name__}")
 
     def _topic_tail(self, plan: PersistentPlan, place: int = 0, read: Read | None = None) -> TopicTail:
@@ -257,6 +277,6 @@ def _with_clauses(frame: DataFrame, clauses: Sequence[Clause]) -> DataFrame:
     return frame
 
 
-def _output_mode(base: Node) -> str:
-    """Aggregates tell of changes as they come, unless only the last of each window is asked for."""
-    return "update" if isinstance(base, Aggregate) and base.emit is Emit.CHANGES else "append"
+def _output_mode(hosting: Hosting) -> str:
+    """Spark's own aggregates write changes as they come."""
+    return "update" if hosting is Hosting.NATIVE else "append"

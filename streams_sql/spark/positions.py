@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+from streams_sql.spark.batch_plan import AWAITED
+
 EARLIEST: Final = "earliest"
 LATEST: Final = "latest"
 # Lines of an entry of Spark's offset log: its version, what holds for the batch, then one for each source.
@@ -84,6 +86,11 @@ def initial_text(offsets: Mapping[str, Mapping[int, int]]) -> str:
 
 def initial_offsets(text: str) -> dict[str, Offsets]:
     return _offsets(text.partition("\n")[2])
+
+
+def has_awaited(entry: str) -> bool:
+    """Whether rows may be held after the batch of an entry, for partitions that it has not read to their ends."""
+    return any(line != _NO_OFFSETS and AWAITED in json.loads(line) for line in entry.split("\n")[_SOURCES_BEGIN:])
 
 
 def places_of(entry: str) -> list[dict[str, Offsets]]:
@@ -199,15 +206,27 @@ class _Change:
 def _offsets(line: str) -> dict[str, Offsets]:
     if line == _NO_OFFSETS:
         return {}
-    told: Mapping[str, Mapping[str, Any]] = json.loads(line)
-    return {topic: {int(partition): at for partition, at in found.items()} for topic, found in told.items()}
+    offsets: Mapping[str, Mapping[str, Any]] = json.loads(line)
+    return topic_offsets(offsets)
+
+
+def topic_offsets(offsets: Mapping[str, Mapping[str, int]]) -> dict[str, Offsets]:
+    """Those of topics, without what is kept beside them (see `batch_plan`)."""
+    return {
+        topic: {int(partition): at for partition, at in found.items()}
+        for topic, found in offsets.items()
+        if topic != AWAITED
+    }
 
 
 def _line(offsets: Mapping[str, Offsets], before: str) -> str:
     """As Spark writes it; a line that says the same stays as it is."""
     if offsets == _offsets(before):
         return before
-    return json.dumps({topic: _as_texts(found) for topic, found in offsets.items()}, separators=(",", ":"))
+    lines: dict[str, Mapping[str, int]] = {topic: _as_texts(found) for topic, found in offsets.items()}
+    if before != _NO_OFFSETS and AWAITED in (former := json.loads(before)):
+        lines[AWAITED] = former[AWAITED]
+    return json.dumps(lines, separators=(",", ":"))
 
 
 def _as_texts(offsets: Mapping[int, int]) -> dict[str, int]:

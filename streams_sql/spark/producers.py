@@ -10,6 +10,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from streams_sql.plan.pipeline import Row
 from streams_sql.spark.broker_access import KafkaAccess
+from streams_sql.written_time import written_time
 
 FLUSH_DEADLINE_S: Final = 120.0
 FULL_QUEUE_WAIT_S: Final = 0.05
@@ -101,7 +102,8 @@ class PlainProducer:
         # By place: names take librdkafka's binding almost as long as all the rest.
         produce: Any = self._producer.produce
         too_large = []
-        for place, (key, value, timestamp) in enumerate(zip(keys, values, timestamps, strict=True)):
+        times = map(written_time, timestamps)
+        for place, (key, value, timestamp) in enumerate(zip(keys, values, times, strict=True)):
             try:
                 produce(topic, value, key, PARTITION_UNASSIGNED, None, None, timestamp)
             except BufferError:

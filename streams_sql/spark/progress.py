@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from streams_sql.spark.batch_plan import BEFORE_ALL, Pace
 from streams_sql.spark.messages import BadRecord, Progress
-from streams_sql.spark.plans import OBSERVED_WRITES
-from streams_sql.spark.positions import Offsets, read_by_all
+from streams_sql.spark.plans import OBSERVED_HELD, OBSERVED_TIMES, OBSERVED_WRITES
+from streams_sql.spark.positions import Offsets, read_by_all, topic_offsets
 from streams_sql.spark.stages import EXAMPLES_MAX
 
 MS_PER_S: Final = 1_000
@@ -34,16 +35,32 @@ def progress_of(query_id: str, text: str, first: Mapping[str, Mapping[int, int]]
         bad_records=sum(metrics.get("bad") or 0 for metrics in observed.values()),
         failed=sum(metrics.get("failed") or 0 for metrics in observed.values()),
         examples=tuple(BadRecord(**example) for example in examples[:EXAMPLES_MAX]),
+        held_rows=_held_rows(observed),
+        read=_read_to(sources),
     )
+
+
+def pace_of(text: str, topics: Sequence[str], before: Pace) -> Pace:
+    """How far a batch has come in time, by the number of each topic, after those before it. From the same JSON."""
+    observed: dict[str, dict[str, Any]] = json.loads(text).get("observedMetrics") or {}
+    times = dict(before.times)
+    for each in observed.get(OBSERVED_TIMES, {}).get("times") or ():
+        partition = topics[each["topic"]], each["partition"]
+        times[partition] = max(times.get(partition, BEFORE_ALL), each["reached"])
+    return Pace(times, _held_rows(observed))
+
+
+def _held_rows(observed: Mapping[str, Mapping[str, Any]]) -> int:
+    return observed.get(OBSERVED_HELD, {}).get("rows") or 0
 
 
 def read_to(text: str) -> dict[str, Offsets]:
     """How far a batch has read each topic. From the same JSON."""
-    ends = [source.get("endOffset") or {} for source in json.loads(text).get("sources") or ()]
-    return read_by_all(
-        {topic: {int(partition): at for partition, at in offsets.items()} for topic, offsets in end.items()}
-        for end in ends
-    )
+    return _read_to(json.loads(text).get("sources") or ())
+
+
+def _read_to(sources: Sequence[Mapping[str, Any]]) -> dict[str, Offsets]:
+    return read_by_all(topic_offsets(source.get("endOffset") or {}) for source in sources)
 
 
 def _written(told: Mapping[str, Any], observed: Mapping[str, Mapping[str, Any]]) -> int:
@@ -55,8 +72,9 @@ def _written(told: Mapping[str, Any], observed: Mapping[str, Mapping[str, Any]])
 
 def _read(source: Mapping[str, Any], first: Mapping[str, Mapping[int, int]]) -> int:
     """The records of a batch. Spark counts what comes out of the stage that reads them."""
-    start = source.get("startOffset") or {topic: first[topic] for topic in source.get("endOffset") or ()}
-    return sum(_offsets(source.get("endOffset"))) - sum(_offsets(start))
+    ends = topic_offsets(source.get("endOffset") or {})
+    start = source.get("startOffset") or {topic: first[topic] for topic in ends}
+    return sum(_offsets(ends)) - sum(_offsets(start))
 
 
 def _lag(source: Mapping[str, Any]) -> int:
@@ -67,4 +85,4 @@ def _lag(source: Mapping[str, Any]) -> int:
 def _offsets(told: object) -> Iterable[int]:
     if not isinstance(told, dict):
         return ()
-    return (offset for partitions in told.values() for offset in partitions.values())
+    return (offset for offsets in topic_offsets(told).values() for offset in offsets.values())

@@ -20,6 +20,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.plan.hosting import Hosting, hosting_of
 from streams_sql.plan.nodes import reads_of
+from streams_sql.spark.batch_plan import Pace
 from streams_sql.spark.bounds import Bounds
 from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.checkpoints import Folder, Opened, Reached, first_offsets, open_checkpoint, reached
@@ -42,9 +43,10 @@ from streams_sql.spark.messages import (
 from streams_sql.spark.native_plans import Lowering, NotNative, native_plan
 from streams_sql.spark.plans import PlanLowering, Surroundings, native_frame
 from streams_sql.spark.positions import Offsets, TopicState
-from streams_sql.spark.progress import progress_of, read_to
+from streams_sql.spark.progress import pace_of, progress_of, read_to
 from streams_sql.spark.query_listener import Hearing
 from streams_sql.spark.session import NATIVE_SETTINGS, SHARD_SETTINGS
+from streams_sql.spark.shards import places_by_topic
 from streams_sql.spark.topic_states import TopicMissing, TopicStates, missing_text
 from streams_sql.spark.transactions import Marks, end_transaction
 
@@ -61,10 +63,11 @@ ENDING_S: Final = 3.0
 @dataclass(slots=True)
 class _Run:
     """A query from a start to its end. `topics` are the ids and numbers of partitions of those that it reads, `first` the offsets at which
-    it has begun to; `bounds` say how far it may."""
+    it has begun to; `bounds` say how far it may, and `pace` how far ahead some of its partitions are."""
 
     command: StartQuery
     bounds: Bounds
+    pace: Pace = field(default_factory=lambda: Pace({}))
     topics: dict[str, tuple[str, int]] = field(default_factory=dict)
     first: dict[str, Offsets] = field(default_factory=dict)
     marks: tuple[Marks, ...] = ()
@@ -73,6 +76,21 @@ class _Run:
     hearing: Hearing | None = None
     batches: int = 0
     is_over: bool = False
+
+    @property
+    def pace_path(self) -> Path:
+        return self.bounds.path.with_suffix(".pace")
+
+    def keep_pace(self, text: str) -> None:
+        """Let the next batches read what held rows wait for. `text` is Spark's report of a batch."""
+        if hosting_of(self.command.plan.node) is Hosting.SHARDS:
+            topics = list(places_by_topic(reads_of(self.command.plan.node)))
+            self.pace = pace_of(text, topics, self.pace)
+            self.pace.write(self.pace_path)
+
+    def remove_files(self) -> None:
+        self.bounds.remove()
+        self.pace_path.unlink(missing_ok=True)
 
     def is_between_batches(self, batches: int) -> bool:
         """Whether it does nothing now; or, as nothing can keep a query in real-time mode from its next batch, has just done with the one
@@ -132,7 +150,7 @@ class QueryHost:
             self._runs[query_id] = run
             self._tell(Started(query_id))
         if query_id not in self._runs:
-            run.bounds.remove()
+            run.remove_files()
 
     def stop(self, query_id: str) -> None:
         """End a query, after its batch if that does not take long: one that is given up is done again at the next start, and writes
@@ -249,7 +267,7 @@ class QueryHost:
         run.is_over = True
         run.query.stop()
         run.hearing.end()
-        run.bounds.remove()
+        run.remove_files()
         numbered = int(run.session.conf.get("spark.sql.shuffle.partitions") or 1)
         for marks in run.marks:
             self._end_transactions(marks, numbered if marks.source is None else run.topics[marks.source][1])
@@ -276,7 +294,14 @@ class QueryHost:
         if command.follows is not None:
             run.bounds.raise_to(former_reached(session, command, topics).offsets)
         surroundings = Surroundings(
-            session, self._kafka, self._registry, topics, run.first, run.marks, str(run.bounds.path)
+            session,
+            self._kafka,
+            self._registry,
+            topics,
+            run.first,
+            run.marks,
+            str(run.bounds.path),
+            str(run.pace_path),
         )
         writer = (
             self._real_time(command, surroundings) if command.trigger.is_real_time else _batches(command, surroundings)
@@ -303,6 +328,8 @@ class QueryHost:
         to_reach = former_reached(run.session, command, topics)
         if command.guarantee is Guarantee.EXACTLY_ONCE and self._is_written_beyond(former.query_id, to_reach, topics):
             return f"Query {former.query_id} was ended in the middle of a batch, some of whose rows would be written by both."
+        if to_reach.may_hold_rows:
+            return f"Query {former.query_id} was stopped before it had caught up: it held rows that were read and not yet processed."
         run.bounds.raise_to(to_reach.offsets)
         own, deadline_s = Folder(run.session, command.checkpoint), time.monotonic() + SETTLE_S
         deadline_s = min(deadline_s, self._ends_s() - ENDING_S)
@@ -409,6 +436,7 @@ class _Listener:
     def progressed(self, text: str) -> None:
         self._run.batches += 1
         if not self._run.is_over:
+            self._run.keep_pace(text)
             self._lead(self._run.command.query_id, text)
             self._tell(progress_of(self._run.command.query_id, text, self._run.first))
 

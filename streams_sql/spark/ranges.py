@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from pyspark.sql.datasource import InputPartition
+
+Partition: TypeAlias = tuple[str, int]
+"""A topic, and the number of one of its partitions."""
 
 
 class RecordsGoneError(Exception):
@@ -14,20 +17,11 @@ class RecordsGoneError(Exception):
 
 @dataclass(frozen=True)
 class Range(InputPartition):
-    """Records of one partition, from the offset `start` to the one before `end`."""
+    """Records of one partition, from the offset `start` to the one before `end`. `awaited` are the partitions of the query that the rows
+    of this batch have to wait for (see `batch_plan`)."""
 
     topic: str
     partition: int
     start: int
     end: int
-
-
-def limited(begun: Mapping[int, int], ends: Mapping[int, int], records_max: int | None) -> dict[int, int]:
-    """Where a batch ends: at the ends, or before them, so that each partition gets its share of what a batch may have."""
-    waiting = {partition: end - begun.get(partition, 0) for partition, end in ends.items()}
-    total = sum(waiting.values())
-    if records_max is None or total <= records_max:
-        return dict(ends)
-    return {
-        partition: begun.get(partition, 0) + -(-count * records_max // total) for partition, count in waiting.items()
-    }
+    awaited: frozenset[Partition] = field(default=frozenset(), repr=False)

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 
 class ShardProcessor(StatefulProcessor):
-    """`run` is the name of one run of a query; `rows_max` are the rows and values that each operator keeps in memory."""
+    """`run` is the name of one run of a query; `rows_max` are the rows and values that each operator keeps in memory. `is_spread`: there
+    is more than one shard."""
 
-    def __init__(self, run: str, node: Node, rows_max: int) -> None:
+    def __init__(self, run: str, node: Node, rows_max: int, is_spread: bool = False) -> None:
         self._run = run
         self._node = pickle.dumps(node)
         self._rows_max = rows_max
+        self._is_spread = is_spread
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._entries = handle.getMapState("entries", "number BIGINT", "mark BINARY, entry BINARY")
@@ -32,7 +34,8 @@ class ShardProcessor(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Iterator[SparkRow], timerValues: Any) -> Iterator[SparkRow]:  # noqa: N802, N803
         from streams_sql.spark.shards import ShardTask
 
-        return ShardTask((self._run, key[0]), self._node, self._rows_max, self._entries, self._mark).run(rows)
+        name = (self._run, key[0])
+        return ShardTask(name, self._node, self._rows_max, self._is_spread, self._entries, self._mark).run(rows)
 
     def close(self) -> None:
         pass

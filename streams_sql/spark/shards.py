@@ -1,7 +1,7 @@
 """Operators with state on Spark: the pipeline of the in-process host, in shards.
 
-Rows are dealt out to shards by the key that all operators of a plan know them by; a plan whose operators have several keys is one shard.
-They go there packed, hundreds in one value: a row costs no crossing of its own between Python and the JVM. A shard is a group of
+Rows are dealt out to shards by the key that all operators of a plan know them by (see `shard_stage`); a plan whose operators have several
+keys is one shard. Rows that may not be processed yet wait (see `waiting_rows`). A shard is a group of
 `transformWithState`: what has changed in it is one more numbered entry in Spark's state store, and all that it knows is written anew when
 the entries have grown to a multiple of that. A worker keeps its shards from batch to batch, in memory up to a limit and behind that in a
 file (`spilled_states`). Spark gives a shard to whichever worker has waited longest: entries bear the mark of their batch, by which a worker
@@ -13,36 +13,35 @@ from __future__ import annotations
 import itertools
 import pickle
 import secrets
-from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, repeat
-from operator import itemgetter
+from itertools import islice
 from typing import Any, ClassVar, Final
-from zlib import crc32
 
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame
 from pyspark.sql import Row as SparkRow
 from pyspark.sql.streaming.stateful_processor import MapState, ValueState
 
-from streams_sql.local.interleaving import WholeLine, merged, rank_of
+from streams_sql.local.interleaving import merged, rank_of
 from streams_sql.local.keyed import Part
 from streams_sql.local.pipeline import Pipeline
 from streams_sql.plan.expression_problems import ExpressionProblems
-from streams_sql.plan.nodes import Node, reads_of
-from streams_sql.plan.pipeline import Row, columns_of
+from streams_sql.plan.nodes import Node, Read, reads_of
+from streams_sql.plan.pipeline import Row
 from streams_sql.plan.records import OnProblem, Problem
-from streams_sql.processors.processor import KeyOf
-from streams_sql.sources import ROWTIME
+from streams_sql.processors.window_parts import windows_of
+from streams_sql.processors.windows import WindowAggregation
+from streams_sql.spark.ranges import Partition
 from streams_sql.spark.shard_processor import ShardProcessor
+from streams_sql.spark.shard_stage import NUMBER, PACKED, PARTITION, SHARD, TOPIC, Arrival, Chunk
 from streams_sql.spark.spilled_states import SpilledStates
-from streams_sql.spark.stages import PROBLEM, PROBLEM_ARROW, PROBLEM_TYPE, Problems, gathered
+from streams_sql.spark.waiting_rows import WaitingChange, WaitingRows
 
-SHARD: Final = "shard"
-PACKED: Final = "packed"
+HELD: Final = "held"
 BATCH_ROWS_MAX: Final = 100_000
-"""Of one topic. All of them are in the memory of the workers at once."""
+"""All of them are in the memory of the workers at once."""
 PACKED_ROWS_MAX: Final = 10_000
 """Rows in one value, on their way from a shard."""
 ENTRY_STATES_MAX: Final = 50_000
@@ -54,83 +53,10 @@ ENTRIES_COUNT_MAX: Final = 10_000
 """And when there are so many more: each is read by a call of its own."""
 SHARDS_KEPT_MAX: Final = 64
 """In the memory of one worker. The one that was used longest ago goes."""
-KEYS_REMEMBERED_MAX: Final = 100_000
-"""Whose shards a task need not work out again."""
 
-_ROWS_SCHEMA: Final = f"{PACKED} BINARY"
+_ROWS_SCHEMA: Final = f"{PACKED} BINARY, {HELD} BIGINT"
 _SEED: Final = 42
 _MASK: Final = 2**32 - 1
-
-
-# -- on the way to the shards ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ShardTail:
-    """Packs the rows that are read at one place of a plan, by shard; problems go along as rows of their own."""
-
-    node: Node
-    place: int
-    shards: tuple[int, ...]
-
-    schema: ClassVar[str] = (
-        f"{SHARD} INT, place INT, partition INT, offset BIGINT, {PACKED} BINARY, {PROBLEM} {PROBLEM_TYPE}"
-    )
-    _arrow: ClassVar[Any] = pa.schema(
-        [
-            (SHARD, pa.int32()),
-            ("place", pa.int32()),
-            ("partition", pa.int32()),
-            ("offset", pa.int64()),
-            (PACKED, pa.binary()),
-            (PROBLEM, PROBLEM_ARROW),
-        ]
-    )
-
-    def write(self, batches: Iterator[list[Row]], problems: Problems) -> Iterator[pa.RecordBatch]:
-        # A key that fails is told where its row goes.
-        dealing = _Dealing(Pipeline(self.node, ignored).leaves[self.place].key, self.shards)
-        for rows in gathered(batches):
-            packed = [
-                {
-                    SHARD: shard,
-                    "place": self.place,
-                    "partition": some[0][-1][1],
-                    "offset": some[0][-1][2],
-                    PACKED: pickle.dumps(some, pickle.HIGHEST_PROTOCOL),
-                }
-                for shard, some in dealing.dealt(rows).items()
-            ]
-            found = [{PROBLEM: problem._asdict()} for problem in problems.take()]
-            if packed or found:
-                yield pa.RecordBatch.from_pylist([*packed, *found], self._arrow)
-
-
-class _Dealing:
-    def __init__(self, key: KeyOf | None, shards: Sequence[int]) -> None:
-        self._key = key
-        self._shards = shards
-        self._known: dict[Any, int] = {}
-
-    def dealt(self, rows: list[Row]) -> Mapping[int, list[Row]]:
-        if self._key is None or len(self._shards) == 1:
-            return {self._shards[0]: rows} if rows else {}
-        found: dict[int, list[Row]] = defaultdict(list)
-        known, key_of = self._known, self._key
-        for row in rows:
-            key = key_of(row)
-            shard = known.get(key)
-            if shard is None:
-                shard = self._learned(key)
-            found[shard].append(row)
-        return found
-
-    def _learned(self, key: Any) -> int:
-        """Equal keys are written alike, in every process."""
-        if len(self._known) >= KEYS_REMEMBERED_MAX:
-            self._known.clear()
-        shard = self._known[key] = self._shards[crc32(repr(key).encode()) % len(self._shards)]
-        return shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +68,7 @@ class PackedHead:
     def rows(self, on_problem: OnProblem) -> Any:
         def take(batch: pa.RecordBatch) -> list[Row]:
             rows: list[Row] = []
-            for some in map(pickle.loads, batch.column(PACKED).to_pylist()):
+            for some in map(pickle.loads, batch.column(PACKED).drop_null().to_pylist()):
                 if isinstance(some[0], Problem):
                     for problem in some:
                         on_problem(problem)
@@ -151,9 +77,6 @@ class PackedHead:
             return rows
 
         return take
-
-
-# -- in the shards --------------------------------------------------------------------------------
 
 
 def sharded(frame: DataFrame, processor: ShardProcessor) -> DataFrame:
@@ -169,6 +92,7 @@ class ShardTask:
     name: tuple[str, int]
     node: bytes
     rows_max: int
+    is_spread: bool
     entries: MapState
     mark_of: ValueState
 
@@ -181,9 +105,11 @@ class ShardTask:
         _KEPT[self.name] = shard
         remaining = iter(made)
         while some := list(islice(remaining, PACKED_ROWS_MAX)):
-            yield SparkRow(**{PACKED: pickle.dumps(some, pickle.HIGHEST_PROTOCOL)})
+            yield _packed(some)
         if problems := shard.problems.take():
-            yield SparkRow(**{PACKED: pickle.dumps(problems, pickle.HIGHEST_PROTOCOL)})
+            yield _packed(problems)
+        if shard.waiting.count:
+            yield SparkRow(**{PACKED: None, HELD: shard.waiting.count})
 
     def _committed(self, kept: _Shard | None) -> _Shard:
         """The shard as the state store has it, from what this worker keeps of it if that is a part of its past."""
@@ -191,12 +117,14 @@ class ShardTask:
         if committed is None:
             if kept is not None:
                 kept.close()
-            return _Shard(self._plan(), self.rows_max)
+            return _Shard(self._plan(), self.rows_max, self.is_spread)
         mark, first, whole_next, next_ = committed
         if kept is not None and mark != kept.mark and not self._is_past(kept, first, next_):
             kept.close()
             kept = None
-        shard = kept or _Shard(self._plan(), self.rows_max, first=first, next=first, whole_next=whole_next)
+        shard = kept or _Shard(
+            self._plan(), self.rows_max, self.is_spread, first=first, next=first, whole_next=whole_next
+        )
         shard.restore(self._entry(number)[1] for number in range(shard.next, next_))
         shard.mark = mark
         return shard
@@ -242,8 +170,10 @@ class _Shard:
 
     node: Node
     rows_max: int
+    is_spread: bool
     pipeline: Pipeline = field(init=False)
     problems: ExpressionProblems = field(init=False)
+    waiting: WaitingRows = field(default_factory=WaitingRows)
     mark: bytes = b""
     first: int = 0
     next: int = 0
@@ -251,11 +181,18 @@ class _Shard:
     whole_bytes: int = 0
     whole_next: int = 0
     """Entries from here on are changes."""
+    _topics: dict[str, list[int]] = field(init=False)
+    """The places where each is read, in the order of their numbers."""
+    _rowtime: int | None = field(init=False)
+    """Where in a row its time is, if rows that are elsewhere move stream time on as well."""
 
     def __post_init__(self) -> None:
-        topics = {read.source.topic for read in reads_of(self.node)}
-        self.problems = ExpressionProblems(topics.pop() if len(topics) == 1 else "")
-        self.pipeline = Pipeline(self.node, self.problems.add, self.rows_max, SpilledStates)
+        self._topics = places_by_topic(reads_of(self.node))
+        self.problems = ExpressionProblems(next(iter(self._topics)) if len(self._topics) == 1 else "")
+        is_in_parts = windows_of(self.node) is not None
+        self.pipeline = Pipeline(self.node, self.problems.add, self.rows_max, SpilledStates, is_in_parts)
+        timed = [each.processor for each in self.pipeline.keyed if isinstance(each.processor, WindowAggregation)]
+        self._rowtime = timed[0].rowtimes[0] if timed and (self.is_spread or is_in_parts) else None
         for keyed in self.pipeline.keyed:
             keyed.watch()
 
@@ -270,36 +207,51 @@ class _Shard:
             if self.next < self.whole_next:
                 self.whole_bytes += len(entry)
             self.next += 1
-            for keyed, part in zip(self.pipeline.keyed, pickle.loads(entry), strict=True):  # noqa: S301 - our own state
+            change, parts = pickle.loads(entry)  # noqa: S301 - our own state
+            if change is not None:
+                self.waiting.restore(change)
+            for keyed, part in zip(self.pipeline.keyed, parts, strict=True):
                 keyed.restore(part)
 
     def take(self, packed: Iterable[SparkRow]) -> list[Row]:
+        awaited = self._add(packed)
+        released, now = self.waiting.release(awaited, self._rank)
         made: list[Row] = []
-        feed = self.pipeline.feed_prepared
-        for place, rows in merged(self._lines(packed)):
-            made += feed(place, rows)
-        return made
+        for place, rows, times in merged(released):
+            made += self._fed(place, rows, times)
+        return made if self._rowtime is None else made + self.pipeline.advance(now)
 
-    def _lines(self, packed: Iterable[SparkRow]) -> list[WholeLine]:
-        leaves = self.pipeline.leaves
-        rowtimes = [columns_of(leaf.fed).index(ROWTIME) for leaf in leaves]
-        places: dict[str, list[int]] = defaultdict(list)
-        for place, leaf in enumerate(leaves):
-            places[leaf.read.source.topic].append(place)
-        lines: dict[tuple[str, int], WholeLine] = {}
+    def _add(self, packed: Iterable[SparkRow]) -> frozenset[Partition]:
+        """Take rows in, and return the partitions that they wait for."""
+        topics, awaited = list(self._topics), frozenset[Partition]()
         for each in sorted(packed, key=_position):
-            place = each["place"]
-            topic = leaves[place].read.source.topic
-            line = lines.get((topic, each["partition"]))
-            if line is None:
-                rank = rank_of(self.pipeline.reads, places[topic], each["partition"])
-                line = lines[topic, each["partition"]] = WholeLine(rank, [], [], [])
-            rows = pickle.loads(each[PACKED])  # noqa: S301 - packed by our own stage
-            line.rows.extend(rows)
-            line.times.extend(map(itemgetter(rowtimes[place]), rows))
-            line.places.extend(repeat(place, len(rows)))
-        # The same records, read in several places: each goes through all of them before the next one.
-        return [line.by_offset() if len(places[topic]) > 1 else line for (topic, _), line in lines.items()]
+            partition = topics[each[TOPIC]], each[PARTITION]
+            content: Chunk | Arrival = pickle.loads(each[PACKED])  # noqa: S301 - packed by our own stage
+            if isinstance(content, Chunk):
+                self.waiting.add(partition, content)
+            else:
+                awaited = content.awaited
+                if content.time is not None:
+                    self.waiting.reach(partition, content.time)
+        return awaited
+
+    def _rank(self, partition: Partition) -> tuple[int, ...]:
+        topic, number = partition
+        return rank_of(self.pipeline.reads, self._topics[topic], number)
+
+    def _fed(self, place: int, rows: list[Row], times: list[int]) -> list[Row]:
+        """What comes of rows. A late one has to find stream time where rows that are elsewhere have moved it."""
+        pipeline, rowtime = self.pipeline, self._rowtime
+        if rowtime is None:
+            return pipeline.feed_prepared(place, rows)
+        made: list[Row] = []
+        start = 0
+        for index, (row, time) in enumerate(zip(rows, times, strict=True)):
+            if time > row[rowtime]:
+                made += pipeline.feed_prepared(place, rows[start:index])
+                made += pipeline.advance(time)
+                start = index
+        return made + pipeline.feed_prepared(place, rows[start:])
 
     @property
     def has_grown(self) -> bool:
@@ -308,27 +260,40 @@ class _Shard:
         return is_large or self.next - self.whole_next > ENTRIES_COUNT_MAX
 
     def changed(self) -> Iterator[bytes]:
-        return _entries([keyed.changed() for keyed in self.pipeline.keyed])
+        return _entries(self.waiting.changed(), [keyed.changed() for keyed in self.pipeline.keyed])
 
     def whole(self) -> Iterator[bytes]:
-        return _entries([keyed.whole() for keyed in self.pipeline.keyed])
+        return _entries(self.waiting.whole(), [keyed.whole() for keyed in self.pipeline.keyed])
+
+
+def places_by_topic(reads: Iterable[Read]) -> dict[str, list[int]]:
+    """The places of a plan where each topic is read."""
+    found: dict[str, list[int]] = {}
+    for place, read in enumerate(reads):
+        found.setdefault(read.source.topic, []).append(place)
+    return found
+
+
+def _packed(some: Sequence[Row | Problem]) -> SparkRow:
+    return SparkRow(**{PACKED: pickle.dumps(some, pickle.HIGHEST_PROTOCOL), HELD: None})
 
 
 _KEPT: OrderedDict[tuple[str, int], _Shard] = OrderedDict()
 """The shards of this worker, those that were used last at the end."""
 
 
-def _entries(parts: Sequence[Part]) -> Iterator[bytes]:
-    """Parts of all operators, pickled, in pieces that are not too large."""
+def _entries(changes: Iterator[WaitingChange], parts: Sequence[Part]) -> Iterator[bytes]:
+    """What has changed of rows that wait, and parts of all operators, pickled, in pieces that are not too large."""
     states = [iter(part.states.items()) for part in parts]
     is_first = True
     while True:
+        change = next(changes, None)
         some = [
             part._replace(states=dict(islice(each, ENTRY_STATES_MAX))) for part, each in zip(parts, states, strict=True)
         ]
-        if not is_first and not any(part.states for part in some):
+        if not is_first and change is None and not any(part.states for part in some):
             return
-        yield pickle.dumps(some, pickle.HIGHEST_PROTOCOL)
+        yield pickle.dumps((change, some), pickle.HIGHEST_PROTOCOL)
         is_first = False
 
 
@@ -358,9 +323,5 @@ def _rotated(value: int, bits: int) -> int:
     return (value << bits | value >> 32 - bits) & _MASK
 
 
-def ignored(error: Exception) -> None:
-    """For pipelines that only tell how a plan is made up."""
-
-
 def _position(row: SparkRow) -> tuple[int, int, int]:
-    return row["place"], row["partition"], row["offset"]
+    return row[TOPIC], row[PARTITION], row[NUMBER]

@@ -24,6 +24,7 @@ from streams_sql.spark.arrow_values import arrow_type, from_arrow, to_arrow
 from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.codecs import column_decoder_of, decoder_of, encoder_of
 from streams_sql.spark.producers import NoProducer, TaskProducer, shared_producer
+from streams_sql.spark.ranges import Range
 from streams_sql.spark.transactions import Marks, TransactionalProducer
 from streams_sql.spark.type_names import spark_type
 from streams_sql.sql_types import quoted
@@ -294,3 +295,7 @@ class Stage:
         rows_of: Callable[[Any], Batch] = self.head.rows(problems.add)
         run = compile_batches(self.operators, problems.add_error)
         yield from self.tail.write((run(rows_of(batch)) for batch in batches), problems)
+
+    def read(self, wanted: Range, batches: Iterable[Records]) -> Iterator[pa.RecordBatch]:
+        """What comes of the records of a range."""
+        return self(batches)

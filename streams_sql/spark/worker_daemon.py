@@ -24,9 +24,9 @@ def main() -> None:
     from pyspark.sql.pandas import serializers
     from pyspark.testing import utils
 
-    from streams_sql.spark import range_reading, shards, stages, topic_source
+    from streams_sql.spark import range_reading, shard_stage, shards, stages, topic_source
 
-    assert all((pandas, pyspark.worker, serializers, utils, range_reading, shards, stages, topic_source))
+    assert all((pandas, pyspark.worker, serializers, utils, range_reading, shard_stage, shards, stages, topic_source))
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS_MAX)
     daemon.manager()

@@ -43,6 +43,7 @@ from streams_sql.language.statements import (
 )
 from streams_sql.language.table_statements import DeleteRows
 from streams_sql.language.variables import substitute
+from streams_sql.plan.join_warning import JoinWarning
 from streams_sql.plan.nodes import DeletePlan, InsertPlan
 from streams_sql.plan.records import Problem, problem_text
 from streams_sql.sources import Source
@@ -209,7 +210,10 @@ class Bench:
         self._keep(problem_text(problem.topic, problem.partition, problem.offset, problem.reason))
 
     def _note_error(self, error: Exception) -> None:
-        self._keep(f"an expression gave NULL: {error}")
+        if not isinstance(error, JoinWarning):
+            self._keep(f"an expression gave NULL: {error}")
+        elif error.text:
+            self._keep(error.text)
 
     def _keep(self, text: str) -> None:
         if len(self.problems) < PROBLEMS_MAX and text not in self.problems:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from streams_sql.evaluation.comparisons import Evaluate
 from streams_sql.evaluation.compiler import compile_column
 from streams_sql.plan.conjuncts import columns_in
+from streams_sql.plan.expression_problems import require_aggregates
 from streams_sql.plan.nodes import PullPlan
 from streams_sql.typed import Column, Typed
 from streams_sql.views.codecs import converted
@@ -275,4 +276,5 @@ def computed(rows: Sequence[tuple[Any, ...]], compute: Sequence[Evaluate]) -> li
 
 def note_error(error: Exception) -> None:
     """The value is NULL, as the language has it."""
+    require_aggregates(error)
     _logger.debug("an expression of a pull query gave no value: %s", error)

@@ -111,10 +111,6 @@ class Store:
     def close(self) -> None:
         self._writer.close()
 
-    def remove(self) -> None:
-        self.close()
-        remove_view(self._folder)
-
     def _path(self, generation: int) -> Path:
         # A new name each time, so that nobody can mix the log of one database with another.
         return self._folder / f"{generation}.db"

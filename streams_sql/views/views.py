@@ -78,15 +78,12 @@ class View:
         self._reader: tuple[int, Connection] | None = None
         self._tailer.start()
 
-    async def stop(self, *, is_dropped: bool = False) -> None:
+    async def stop(self) -> None:
         await asyncio.to_thread(self._tailer.stop)
         self.progress.cancel()
         if self._reader is not None:
             self._reader[1].close()
-        if is_dropped:
-            self._store.remove()
-        else:
-            self._store.close()
+        self._store.close()
 
     def status(self) -> ViewStatus:
         facts, progress = self._store.facts, self.progress
@@ -104,6 +101,9 @@ class View:
     def problems(self) -> Sequence[Problem]:
         """The latest records that could not be read, the last one first."""
         return self._store.problems()
+
+    def has_rows_of(self, source: Source) -> bool:
+        return self.source is source or self.source == source or _has_same_rows(self.source, source)
 
     def own_reader(self) -> Connection:
         """The connection of the event loop."""
@@ -181,6 +181,8 @@ class Views:
         self._registry = registry
         self._watch = TopicWatch(settings, watch_interval_s)
         self._views: dict[str, View] = {}
+        self._wanted: Mapping[str, Source] = {}
+        self._closing: dict[str, asyncio.Task[None]] = {}
         self._threads = ThreadPoolExecutor(SCAN_THREADS, "pull")
         self._following = asyncio.Lock()
 
@@ -189,30 +191,52 @@ class Views:
         self._watch.start()
 
     async def stop(self) -> None:
-        await asyncio.gather(*(view.stop() for view in self._views.values()))
+        await asyncio.gather(*(view.stop() for view in self._views.values()), *self._closing.values())
         self._views.clear()
         await asyncio.to_thread(self._watch.stop)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def follow(self, tables: Iterable[Source]) -> None:
-        """Have a view for each of these tables, and none besides. One whose definition is another now is built anew if its rows would
-        differ, and goes on where it was otherwise."""
-        wanted = {table.name: table for table in tables}
+        """Have a view for each of these tables, and none besides. One whose definition is another now is rebuilt if its rows would
+        differ, and continues where it was otherwise. Closing a view takes as long as a poll of its consumer: only a view of the same
+        name waits for that."""
+        wanted = self._wanted = {table.name: table for table in tables}
         async with self._following:
-            for view in self._views.values():
+            for view in list(self._views.values()):
                 table = wanted.get(view.source.name)
                 if table is not None and table != view.source and _has_same_rows(table, view.source):
                     view.define(table)
-            gone = [view for name, view in self._views.items() if view.source != wanted.get(name)]
-            for view in gone:
-                del self._views[view.source.name]
-            await asyncio.gather(*(view.stop(is_dropped=view.source.name not in wanted) for view in gone))
+                if view.source != table:
+                    self._close(view)
             for folder in self._folder.iterdir():
-                if folder.name not in wanted:
+                if folder.name not in wanted and folder.name not in self._closing:
                     remove_view(folder)
-            for name, table in wanted.items():
-                if name not in self._views:
-                    self._views[name] = self._opened(table)
+            missing = {name: table for name, table in wanted.items() if name not in self._views}
+            for name in [name for name in missing if name not in self._closing]:
+                self._views[name] = self._opened(missing.pop(name))
+            for name, table in missing.items():
+                await self._closing[name]
+                self._views[name] = self._opened(table)
+
+    def _close(self, view: View) -> None:
+        name = view.source.name
+        del self._views[name]
+        self._closing[name] = asyncio.create_task(self._closed(view), name=f"close view {name}")
+
+    async def _closed(self, view: View) -> None:
+        name = view.source.name
+        try:
+            await view.stop()
+            if name not in self._wanted:
+                remove_view(self._folder / name)
+        except Exception:
+            _logger.exception("view %s could not be closed", name)
+        finally:
+            del self._closing[name]
+
+    def is_open(self, source: Source) -> bool:
+        view = self._views.get(source.name)
+        return view is not None and view.has_rows_of(source)
 
     def _opened(self, table: Source) -> View:
         return View(table, self._folder / table.name, self._watch, self._settings, self._registry)
@@ -292,7 +316,7 @@ class Views:
                 f"{name} is not materialized: there is no view of it to look into. {look} shows the records of its topic at once. For a "
                 "view, make a table with CREATE SOURCE TABLE over that topic, or with a query; EMIT CHANGES shows rows as they come."
             )
-        if view.source != source and not _has_same_rows(view.source, source):
+        if not view.has_rows_of(source):
             raise SqlProblem(f"{name} was made anew in the meantime: ask again.")
         return view
 

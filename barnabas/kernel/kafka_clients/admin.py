@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -42,6 +43,7 @@ KNOWN_TIMEOUT_S: Final = 3.0
 LEADER_POLL_S: Final = 0.1
 """A partition that was just made, or whose broker has just gone, most often has a leader within a second."""
 
+_EARLIEST: Final[OffsetSpec] = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 _LATEST: Final[OffsetSpec] = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
 _PATIENCE_S: Final = {
@@ -155,9 +157,24 @@ class Admin:
                 raise
 
     async def topic_setting(self, topic: str, name: str) -> str | None:
+        return (await self.topic_settings(topic)).get(name)
+
+    async def topic_settings(self, topic: str) -> Mapping[str, str]:
+        """All that have a value, the broker's own included."""
         (asked,) = self._client.describe_configs([ConfigResource(ResourceType.TOPIC, topic)]).values()
-        found = (await self._answer(asked)).get(name)
-        return None if found is None else found.value
+        found = await self._answer(asked)
+        return {name: entry.value for name, entry in found.items() if entry.value is not None}
+
+    async def offsets_at(self, topic: str, partitions: Collection[int], timestamp_ms: int) -> Mapping[int, int | None]:
+        """The first offset of each partition whose record has this timestamp or a later one; None where there is none."""
+        spec = OffsetSpec.for_timestamp(timestamp_ms)
+        places = dict.fromkeys([TopicPartition(topic, partition) for partition in partitions], spec)
+        asked = self._client.list_offsets(places, request_timeout=TIMEOUT_S)
+        answers = await asyncio.gather(*map(self._answer, asked.values()))
+        return {
+            place.partition: None if answer.offset < 0 else answer.offset
+            for place, answer in zip(asked, answers, strict=True)
+        }
 
     async def ends(
         self, topic: str, partitions: Sequence[int], isolation: IsolationLevel = IsolationLevel.READ_COMMITTED
@@ -186,6 +203,33 @@ class Admin:
         )
         answers = await asyncio.gather(*map(self._answer, asked.values()))
         return {place.partition: answer.offset for place, answer in zip(asked, answers, strict=True)}
+
+    async def ranges(self, topics: Collection[str]) -> dict[str, dict[int, tuple[int, int]]]:
+        """The log start offset of each partition, and the offset after its last committed record. Topics that do not exist are left out,
+        and those whose partitions do not all have a leader."""
+        if not topics:
+            return {}
+        client = self._client
+        described = client.describe_topics(TopicCollection(list(topics)), request_timeout=TIMEOUT_S)
+        places = []
+        for topic, asked in described.items():
+            with suppress(KafkaRefusal):
+                partitions = (await _answer(client, asked)).partitions
+                places += [TopicPartition(topic, partition.id) for partition in partitions]
+        if not places:
+            return {}
+        committed = {"isolation_level": IsolationLevel.READ_COMMITTED, "request_timeout": TIMEOUT_S}
+        starts = client.list_offsets(dict.fromkeys(places, _EARLIEST), **committed)
+        ends = client.list_offsets(dict.fromkeys(places, _LATEST), **committed)
+        found: dict[str, dict[int, tuple[int, int]]] = {}
+        missing: set[str] = set()
+        for place in places:
+            try:
+                start, end = await asyncio.gather(_answer(client, starts[place]), _answer(client, ends[place]))
+                found.setdefault(place.topic, {})[place.partition] = start.offset, end.offset
+            except KafkaRefusal:
+                missing.add(place.topic)
+        return {topic: partitions for topic, partitions in found.items() if topic not in missing}
 
     async def readers(self) -> dict[str, TopicReaders]:
         """Who reads each topic as a member of a group; topics that nobody reads so are left out, and groups that cannot be described."""

@@ -22,6 +22,8 @@ from barnabas.kernel.serdes.serdes_error import SerdesError
 # Items that take no bytes, such as nulls, could be counted without end by a few bytes.
 ITEMS_WITHOUT_BYTES_MAX: Final = 1_000_000
 VARINT_MAX_BITS: Final = 70
+LONG_BITS: Final = 64
+INT_MAX: Final = 2**31 - 1
 
 _FLOAT: Final = struct.Struct("<f")
 _DOUBLE: Final = struct.Struct("<d")
@@ -170,7 +172,16 @@ def long_at(data: bytes, place: int) -> tuple[int, int]:
         place += 1
         bits |= (byte & 0x7F) << shift
         shift += 7
+    if bits >> LONG_BITS:
+        raise SerdesError("the data has a number of more than 64 bits")
     return (bits >> 1) ^ -(bits & 1), place
+
+
+def int_at(data: bytes, place: int) -> tuple[int, int]:
+    value, place = long_at(data, place)
+    if not -INT_MAX - 1 <= value <= INT_MAX:
+        raise SerdesError(f"the data has the int {value}, which has more than 32 bits")
+    return value, place
 
 
 def _float(data: bytes, place: int) -> tuple[Any, int]:
@@ -198,7 +209,7 @@ def _bytes(data: bytes, place: int) -> tuple[Any, int]:
 _PRIMITIVES: Final[Mapping[str, Decoder]] = {
     "null": _null,
     "boolean": _boolean,
-    "int": long_at,
+    "int": int_at,
     "long": long_at,
     "float": _float,
     "double": _double,

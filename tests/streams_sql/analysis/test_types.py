@@ -171,6 +171,11 @@ def test_an_aggregate_says_what_would_be_right(catalogue: Sources) -> None:
         planned("CREATE TABLE made AS SELECT k, SUM(s) FROM everything GROUP BY k", catalogue)
 
 
+def test_no_hint_loses_the_fraction_of_a_decimal(catalogue: Sources) -> None:
+    with pytest.raises(SqlProblem, match=r"CAST\(E AS DOUBLE\) would make it fit."):
+        planned("CREATE TABLE made AS SELECT k, STDDEV_SAMP(e) FROM everything GROUP BY k", catalogue)
+
+
 def test_a_problem_knows_its_place(catalogue: Sources) -> None:
     with pytest.raises(SqlProblem) as caught:
         planned("CREATE STREAM made AS\n  SELECT k, i + nosuch AS found FROM everything", catalogue)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import math
 from typing import Any
 
 import pytest
@@ -75,7 +76,12 @@ def test_values_that_fit(type_: SqlType, value: Any, found: Any) -> None:
     ("type_", "value", "message"),
     [
         (BOOLEAN, 1, "1 is a number, and a boolean is wanted"),
-        (INTEGER, 2**31, "2147483648 is too large"),
+        (INTEGER, 2**31, "Number out of range: 2147483648: INTEGER holds -2147483648 to 2147483647. Use BIGINT"),
+        (BIGINT, -(2**63) - 1, "Number out of range: -9223372036854775809"),
+        (DOUBLE, 10**400, "too large"),
+        (DOUBLE, math.inf, "inf is too large"),
+        (TIME, 86_400_001, "Time values must use"),
+        (DATE, 2**31, "Number out of range: 2147483648"),
         (INTEGER, "1", "'1' is no whole number"),
         (INTEGER, 1.5, "1.5 is no whole number"),
         (BIGINT, True, "True is no whole number"),

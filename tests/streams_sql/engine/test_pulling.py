@@ -12,6 +12,7 @@ from streams_sql.engine.pulling import Pulling
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.statements import Query
 from streams_sql.views.pages import Budget
+from streams_sql.views.view_follower import ViewFollower
 from tests.broker import BarnabasBroker
 from tests.streams_sql.engine.catalogues import Statements
 from tests.streams_sql.views.tables import opened
@@ -48,14 +49,15 @@ def test_a_query_that_has_not_begun_is_told(barnabas: BarnabasBroker, topic: str
         assert isinstance(query, Query)
         found = []
         async with opened(tmp_path, barnabas.address, source) as views:
-            pulling = Pulling(views, statements.catalogue, Budget(), 10, told)
+            follower = ViewFollower(views, lambda: [source])
+            pulling = Pulling(views, follower, statements.catalogue, Budget(), 10, told, lambda _: ())
             for told.now, told.error in (("STARTING", None), ("STARTING", "no Java"), ("RUNNING", None)):
-                found.append(pulling.start("SELECT * FROM X;", query).notes)
+                found.append((await pulling.start("SELECT * FROM X;", query)).notes)
             written.write([("a", {"N": 1})])
             view = views.view("X")
             assert view is not None
             await asyncio.to_thread(wait_for, lambda: view.progress.has_read, "the view to read the row")
-            found.append(pulling.start("SELECT * FROM X;", query).notes)
+            found.append((await pulling.start("SELECT * FROM X;", query)).notes)
         return found
 
     assert asyncio.run(asyncio.wait_for(notes(), 60)) == [

@@ -261,3 +261,12 @@ def test_the_log_tells_when_a_query_starts_and_runs(loop: ManualLoop, caplog: py
         f"query {query_id} waits for Spark, which is not up yet",
         f"query {query_id} is running",
     ]
+
+
+def test_a_warning_about_a_join_is_shown_until_it_does_not_hold_any_more(life: Life) -> None:
+    warning = BadRecord("", -1, -1, "0 of 3 rows of S matched", part="S JOIN T", times=0)
+    life.progress(examples=(warning,))
+    assert list(life.status.warnings) == [f"Query {life.query.id}: 0 of 3 rows of S matched"]
+    assert (life.status.bad_records, life.status.examples) == (0, ())
+    life.progress(examples=(replace(warning, reason=""),))
+    assert list(life.status.warnings) == []

@@ -83,3 +83,32 @@ def test_columns_added_to_a_source_do_not_hinder() -> None:
     )
     again = COUNT.format("OR REPLACE ").replace("COUNT(*) AS C", "COUNT(*) AS C, LEN(B) AS L")
     assert statements.apply(again, query_id="Q").is_done
+
+
+SINK = "CREATE {}STREAM X WITH (KAFKA_TOPIC='x', VALUE_FORMAT='JSON') AS SELECT K, A, B FROM S;"
+
+
+@pytest.mark.parametrize(
+    ("added", "reason"),
+    [
+        ("TIMESTAMP='A'", "the timestamp column would change from none to A."),
+        (
+            "TIMESTAMP='B', TIMESTAMP_FORMAT='yyyy-MM-dd'",
+            "the timestamp column would change from none to B (format 'yyyy-MM-dd').",
+        ),
+        ("KEY_FORMAT='JSON'", "the key format would change from KAFKA to JSON (not wrapped)."),
+        ("VALUE_DELIMITER='|'", "the value format would change from JSON to DELIMITED (delimiter '|')."),
+    ],
+)
+def test_messages_have_the_words_of_statements(added: str, reason: str) -> None:
+    changed = SINK.replace("JSON", "DELIMITED") if "DELIMITER" in added else SINK
+    with pytest.raises(SqlProblem) as raised:
+        replaced(SINK, (SINK, changed.replace("',", f"', {added},", 1)))
+    assert raised.value.message == f"Cannot replace stream X: {reason} Drop it and create it again."
+
+
+def test_a_join_within_other_bounds_is_shown_as_it_is_written() -> None:
+    with pytest.raises(
+        SqlProblem, match=r"from INNER WITHIN \(60000 MILLISECONDS, .*\) GRACE PERIOD 60000 MILLISECONDS to"
+    ):
+        replaced(JOIN, ("WITHIN 1 MINUTE", "WITHIN 2 MINUTES"))

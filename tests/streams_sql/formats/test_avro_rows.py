@@ -72,6 +72,22 @@ def test_numbers_of_all_lengths_are_written_as_the_codec_does_it() -> None:
     assert write([(number,) for number in numbers]) == [PREFIX + codec.encode({"F": number}) for number in numbers]
 
 
+@pytest.mark.parametrize("number", [2**31, -(2**31) - 1, 2**40])
+def test_an_int_of_more_than_32_bits_is_no_int(number: int) -> None:
+    schema = json.dumps({"type": "record", "name": "R", "fields": [{"name": "F", "type": "int"}]})
+    kind, part, columns = parse_types(schema), read_avro_schema(schema), [Column("F", INTEGER)]
+    assert part is not None
+    body = AvroCodec(schema.replace('"int"', '"long"')).encode({"F": number})
+    read, read_columns = plain_reader(kind, part, columns), column_reader(kind, part, columns, PREFIX)
+    assert read is not None
+    assert read_columns is not None
+    with pytest.raises(SerdesError, match="more than 32 bits"):
+        read(body)
+    assert read_columns([PREFIX + body]) is None
+    with pytest.raises(SerdesError, match="more than 32 bits"):
+        AvroCodec(schema).decode(body)
+
+
 @given(records(), st.data())
 def test_what_is_broken_is_never_taken_for_a_record(
     given: tuple[str, list[Column], tuple[Any, ...]], data: st.DataObject

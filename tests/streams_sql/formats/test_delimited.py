@@ -64,6 +64,8 @@ def test_lines_are_split(payload: bytes | None, row: Any) -> None:
         (b"a,b,1", "'b' is no INTEGER, column: I"),
         (b"a, 1,1", "' 1' is no INTEGER, column: I"),
         (b"a,1,1.555", "without rounding. column: X"),
+        (b"a,99999999999,1", "'99999999999' is no INTEGER, column: I"),
+        (b"a,1,100", "Numeric field overflow"),
     ],
     ids=str,
 )
@@ -71,6 +73,15 @@ def test_what_is_wrong_is_told(payload: bytes, reason: str) -> None:
     found = decode_one(layout_of(COLUMNS, COMMA), payload)
     assert isinstance(found, Undecodable)
     assert reason in found.reason
+
+
+@pytest.mark.parametrize(
+    ("type_", "text"),
+    [(BIGINT, "9223372036854775808"), (DOUBLE, "1e400"), (DATE, "2147483648"), (TIME, "86400001"), (TIMESTAMP, "1e3")],
+    ids=str,
+)
+def test_a_number_that_the_column_cannot_hold_is_undecodable(type_: SqlType, text: str) -> None:
+    assert isinstance(decode_one(layout_of({"V": type_}, COMMA), text.encode()), Undecodable)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,12 @@ from typing import Any
 
 import fastavro
 import pytest
+from google.protobuf.wrappers_pb2 import FloatValue
 
 from barnabas.kernel.serdes.registry_client import RegistryClient
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
 from barnabas.kernel.serdes.schema_text import AVRO, JSON, PROTOBUF, SchemaText
+from streams_sql.formats.inference import inferred_columns
 from streams_sql.formats.library import format_of
 from streams_sql.formats.registered import RegistryNotConfigured
 from streams_sql.formats.serde import Layout, RegistryAccess, Undecodable
@@ -131,6 +133,48 @@ def written_by_others(client: RegistryClient, topic: str, schema: dict[str, Any]
     out = io.BytesIO()
     fastavro.schemaless_writer(out, schema, value)
     return struct.pack(">BI", 0, schema_id) + out.getvalue()
+
+
+def test_a_decimal_keeps_all_its_digits(access: RegistryAccess, topic: str) -> None:
+    value = Exact("-12345678901234567890123456789012345.678")
+    for name in NAMES:
+        layout = layout_of({"V": Decimal(38, 3)}, _use(name), topic=f"{topic}-{name}", registry=access)
+        assert decode_one(layout, encode_one(layout, (value,))) == (value,)
+
+
+OUT_OF_RANGE: list[tuple[SqlType, Any, Any, str]] = [
+    (
+        Decimal(4, 2),
+        {"type": "bytes", "logicalType": "decimal", "precision": 4, "scale": 2},
+        b"\x27\x10",
+        "Numeric field overflow",
+    ),
+    (
+        Decimal(4, 2),
+        {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 3},
+        b"\x01",
+        "without rounding",
+    ),
+    (TIME, {"type": "int", "logicalType": "time-millis"}, 86_400_001, "Time values must use"),
+    (TIME, "int", -1, "Time values must use"),
+    (INTEGER, "long", 1, "Cannot deserialize type BIGINT as type INTEGER"),
+]
+
+
+@pytest.mark.parametrize(("type_", "written", "value", "reason"), OUT_OF_RANGE, ids=str)
+def test_an_avro_number_that_the_column_cannot_hold_is_undecodable(
+    type_: SqlType, written: Any, value: Any, reason: str, access: RegistryAccess, client: RegistryClient, topic: str
+) -> None:
+    plain = written if isinstance(written, str) else written["type"]
+    schema = {"type": "record", "name": "R", "fields": [{"name": "V", "type": written}]}
+    # Without its annotation, a value that the schema does not allow can be written.
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, {**schema, "fields": [{"name": "V", "type": plain}]}, {"V": value})
+    schema_id = client.register(f"{topic}-value", SchemaText(json.dumps(schema), AVRO))
+    layout = layout_of({"V": type_}, FormatUse("AVRO"), topic=topic, registry=access)
+    found = decode_one(layout, struct.pack(">BI", 0, schema_id) + out.getvalue())
+    assert isinstance(found, Undecodable)
+    assert reason in found.reason
 
 
 ORDER = {
@@ -315,10 +359,40 @@ def test_protobuf_of_others_is_read_and_written_by_its_id(
     payload = encode_one(layout, (7, "BIG"))
     assert payload == struct.pack(">BI", 0, schema_id) + b"\x02\x02" + b"\x08\x07\x10\x01"
     assert decode_one(layout, payload) == (7, "BIG")
-    body = b"\x08" + b"\xff" * 9 + b"\x01" + b"\x1a\x05\x0a\x01k\x10\x02" + b"\x28\x05" + b"\x32\x03\x0a\x01x"
+    body = b"\x08" + b"\xff" * 8 + b"\x7f" + b"\x1a\x05\x0a\x01k\x10\x02" + b"\x28\x05" + b"\x32\x03\x0a\x01x"
     other: dict[str, SqlType] = {"ID": BIGINT, "COUNTS": Map(STRING, BIGINT), "OTHERS": Array(PERSON)}
     upper = layout_of(other, FormatUse("PROTOBUF"), topic=topic, registry=access)
-    assert decode_one(upper, payload[:7] + body) == (-1, {"k": 2}, [{"NAME": None, "AGE": None}])
+    assert decode_one(upper, payload[:7] + body) == (2**63 - 1, {"k": 2}, [{"NAME": None, "AGE": None}])
+    too_large = decode_one(upper, payload[:7] + b"\x08" + b"\xff" * 9 + b"\x01")
+    assert isinstance(too_large, Undecodable)
+    assert too_large.reason.startswith("Number out of range: 18446744073709551615: BIGINT holds")
+
+
+WRAPPERS = """syntax = "proto3";
+import "google/protobuf/wrappers.proto";
+message Wrapped {
+  google.protobuf.BoolValue b = 1;
+  google.protobuf.StringValue s = 2;
+  float f = 3;
+  google.protobuf.FloatValue g = 4;
+}
+"""
+
+
+def test_protobuf_wrappers_are_scalars_and_floats_have_the_bits_that_were_written(
+    access: RegistryAccess, client: RegistryClient, topic: str
+) -> None:
+    schema_id = client.register(f"{topic}-value", SchemaText(WRAPPERS, PROTOBUF))
+    flat, use = FloatValue(value=1.1234).SerializeToString(), FormatUse("PROTOBUF")
+    body = b"\x0a\x00" + b"\x1d" + struct.pack("<f", 1.1234) + b"\x22" + bytes([len(flat)]) + flat
+    payload = struct.pack(">BI", 0, schema_id) + b"\x00" + body
+    columns: dict[str, SqlType] = {"B": BOOLEAN, "S": STRING, "F": DOUBLE, "G": DOUBLE}
+    layout = layout_of(columns, use, topic=topic, registry=access)
+    assert {column.name: column.type for column in inferred_columns(layout)} == columns
+    assert decode_one(layout, payload) == (False, None, 1.1233999729156494, 1.1233999729156494)
+    # As they were declared before.
+    structs: dict[str, SqlType] = {"B": Struct((Field("VALUE", BOOLEAN),)), "S": Struct((Field("VALUE", STRING),))}
+    assert decode_one(layout_of(structs, use, topic=topic, registry=access), payload) == ({"VALUE": False}, None)
 
 
 def test_avro_can_be_written_by_a_schema_of_others(access: RegistryAccess, client: RegistryClient, topic: str) -> None:

@@ -20,6 +20,7 @@ from streams_sql.functions.declaration import (
     AnyDecimal,
     AnyType,
     ArrayOf,
+    Undoing,
 )
 from streams_sql.functions.library import LIBRARY
 from streams_sql.functions.native_forms import native_text
@@ -134,11 +135,13 @@ class NativeAggregate:
         return [*made, UNLIMITED] if self.overload.limit_setting else made
 
     def text(self) -> str:
-        assert self.overload.spark is not None
-        return native_text(self.overload.spark, [*self.columns, *map(str, self.constants)]).replace("{order}", "o")
+        form = self.overload.native_form(self.types)
+        assert form is not None
+        return native_text(form, [*self.columns, *map(str, self.constants)]).replace("{order}", "o")
 
     def expected(self, rows: Sequence[dict[str, Any]]) -> Any:
-        accumulator = self.overload.accumulator(*self.constants)
+        result = resolve_aggregate(self.function, self.types).result
+        accumulator = self.overload.new_accumulator(result, self.constants)
         arguments = [[row[name] for name in self.columns] for row in rows]
         return accumulated(accumulator, arguments)
 
@@ -219,8 +222,8 @@ def test_native_forms_agree_with_their_accumulators(interpreted: SparkSession) -
 
 
 def made(name: str, *types: SqlType, constants: Sequence[Any] = ()) -> Accumulator:
-    overload = resolve_aggregate(LIBRARY.aggregates[name], types).overload
-    return overload.accumulator(*constants)
+    found = resolve_aggregate(LIBRARY.aggregates[name], types)
+    return found.overload.new_accumulator(found.result, constants)
 
 
 @pytest.mark.parametrize(
@@ -229,6 +232,18 @@ def made(name: str, *types: SqlType, constants: Sequence[Any] = ()) -> Accumulat
         (made("SUM", INTEGER), [2**31 - 1, None, 1], -(2**31)),
         (made("SUM", BIGINT), [2**63 - 1, 1], -(2**63)),
         (made("SUM", DECIMAL), [Decimal("1.10"), Decimal("2.25")], Decimal("3.35")),
+        (made("SUM", DecimalType(4, 2)), [Decimal("99.99"), None, Decimal("21.01")], Decimal("121.00")),
+        (made("SUM", DecimalType(38, 0)), [Decimal(10**37), Decimal(1)], Decimal(10**37 + 1)),
+        (made("AVG", DECIMAL), [Decimal("0.10"), None, Decimal("0.10"), Decimal("0.11")], Decimal("0.103333")),
+        (made("AVG", DECIMAL), [Decimal("-0.01"), Decimal("-0.02")], Decimal("-0.015000")),
+        (made("AVG", DecimalType(38, 0)), [Decimal(10**38 - 1), Decimal(10**38 - 3)], Decimal(10**38 - 2)),
+        (made("AVG", DECIMAL), [None], Decimal(0)),
+        (
+            made("TOPK", DECIMAL, INTEGER, constants=(2,)),
+            [*map(Decimal, ("9.50", "10.25", "-1"))],
+            [Decimal("10.25"), Decimal("9.5")],
+        ),
+        (made("MAX", DECIMAL), [Decimal("9.50"), Decimal("10.25")], Decimal("10.25")),
         (made("AVG", INTEGER), [2**31 - 1, 1], -(2**30)),
         (made("AVG", DOUBLE), [None], 0.0),
         (made("MIN", DOUBLE), [math.nan, 2.0], 2.0),
@@ -257,6 +272,39 @@ def test_values_are_accumulated(accumulator: Accumulator, values: list[Any], exp
     assert accumulated(accumulator, [[value] for value in values]) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "type_", "result"),
+    [
+        ("SUM", DecimalType(4, 2), DecimalType(38, 2)),
+        ("SUM", DecimalType(38, 10), DecimalType(38, 10)),
+        ("AVG", DecimalType(10, 2), DecimalType(14, 6)),
+        ("AVG", DecimalType(36, 2), DecimalType(38, 4)),
+        ("AVG", DecimalType(38, 2), DecimalType(38, 2)),
+        ("MIN", DecimalType(4, 2), DecimalType(4, 2)),
+    ],
+)
+def test_aggregates_of_decimals_have_types_that_hold_them(name: str, type_: SqlType, result: SqlType) -> None:
+    assert resolve_aggregate(LIBRARY.aggregates[name], [type_]).result == result
+
+
+def test_a_sum_that_its_type_cannot_hold_is_an_error_until_it_fits_again() -> None:
+    total = made("SUM", DecimalType(38, 0))
+    largest = Decimal(10**38 - 1)
+    state = total.add(total.add(total.start(), largest), Decimal(1))
+    with pytest.raises(ValueError, match="Numeric field overflow"):
+        total.result(state)
+    assert isinstance(total, Undoing)
+    assert total.result(total.undo(state, Decimal(1))) == largest
+    assert total.result(total.add(state, Decimal(-2))) == Decimal(10**38 - 2)
+
+
+def test_sums_of_long_decimals_are_left_to_the_accumulator() -> None:
+    for name in ("SUM", "AVG"):
+        overload = resolve_aggregate(LIBRARY.aggregates[name], [DecimalType(18, 2)]).overload
+        assert overload.native_form([DecimalType(18, 2)]) is not None
+        assert overload.native_form([DecimalType(19, 2)]) is None
+
+
 def test_records_are_counted_whatever_is_in_them() -> None:
     assert accumulated(made("COUNT"), [[], []]) == 2
 
@@ -269,7 +317,9 @@ def test_two_columns_correlate() -> None:
 def test_the_records_of_the_greatest_values_are_kept() -> None:
     top = resolve_aggregate(LIBRARY.aggregates["TOPK"], [INTEGER, STRING, INTEGER])
     assert top.result == Array(Struct((Field("sort_col", INTEGER), Field("col0", STRING))))
-    found = accumulated(top.overload.accumulator(2), [[1, "a"], [5, "b"], [None, "c"], [5, "d"], [5, "e"]])
+    found = accumulated(
+        top.overload.new_accumulator(top.result, (2,)), [[1, "a"], [5, "b"], [None, "c"], [5, "d"], [5, "e"]]
+    )
     assert found == [{"sort_col": 5, "col0": "b"}, {"sort_col": 5, "col0": "d"}]
 
 

@@ -216,7 +216,8 @@ def test_a_function_that_gives_what_it_likes(name: str, pattern: str) -> None:
 @pytest.mark.parametrize("name", AGGREGATES)
 def test_an_aggregate(name: str) -> None:
     types, rows, constants, value = AGGREGATES[name]
-    accumulator = resolve_aggregate(LIBRARY.aggregates[name], types).overload.accumulator(*constants)
+    resolved = resolve_aggregate(LIBRARY.aggregates[name], types)
+    accumulator = resolved.overload.new_accumulator(resolved.result, constants)
     state = accumulator.start()
     for row in rows:
         state = accumulator.add(state, *row)

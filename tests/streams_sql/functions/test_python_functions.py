@@ -88,6 +88,11 @@ def test_every_type_goes_there_and_back(type_: SqlType, value: Any) -> None:
         (DOUBLE, 3, 3.0),
         (DecimalType(4, 1), 2.25, Decimal("2.3")),
         (DecimalType(4, 1), 7, Decimal("7.0")),
+        (
+            DecimalType(38, 2),
+            Decimal("123456789012345678901234567890123456.78"),
+            Decimal("123456789012345678901234567890123456.78"),
+        ),
         (BYTES, bytearray(b"a"), b"a"),
         (Array(INTEGER), (1, 2), [1, 2]),
         (POINT, {"x": 1}, {"X": 1, "at": None}),

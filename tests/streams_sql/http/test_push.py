@@ -68,6 +68,19 @@ def test_by_default_only_what_comes_from_now_on_is_told(
         assert listener.row() == ["d", 4]
 
 
+def test_a_query_with_a_limit_says_that_it_waits_for_new_records(
+    sql_service: SqlProcess, written: WrittenTopic, stream: str
+) -> None:
+    select = f"SELECT N FROM {stream} EMIT CHANGES LIMIT 1;"
+    with listening(sql_service, select, **{"auto.offset.reset": "latest"}) as listener:
+        (note,) = listener.header["notes"]
+        assert note.startswith("The query starts at the end of its topics and waits for new records.")
+        written.write([("d", {"N": 4})])
+        assert listener.row() == [4]
+    with listening(sql_service, select) as listener:
+        assert "notes" not in listener.header
+
+
 @pytest.mark.parametrize("limit", [0, 1, 3])
 def test_a_limit_ends_the_query(sql_service: SqlProcess, stream: str, limit: int) -> None:
     found = ended(sql_service, f"SELECT N FROM {stream} EMIT CHANGES LIMIT {limit};")

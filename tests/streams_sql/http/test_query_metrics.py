@@ -5,6 +5,7 @@ from __future__ import annotations
 from streams_sql.engine.answers import QueryStatus
 from streams_sql.engine.figures import EngineFigures
 from streams_sql.http.query_metrics import families
+from streams_sql.progress.backlog import Backlog, PartitionBacklog
 from streams_sql.views.views import ViewStatus
 from tests.streams_sql.analysis.catalogues import defined
 
@@ -14,8 +15,9 @@ RUNNING = QueryStatus(
     "…",
     SINK,
     "RUNNING",
-    figures={"rows-per-second": 5.0, "lag": 7, "state-rows": 2, "batch-ms": 250},
+    figures={"rows-per-second": 5.0, "state-rows": 2, "batch-ms": 250},
     totals={"read": 10, "written": 9, "bad": 1, "failed": 3},
+    backlog=Backlog((PartitionBacklog("s", 0, 10, 24, 17),), is_known=True, is_complete=False),
 )
 PAUSED = QueryStatus("CSAS_S_2", "…", SINK, "PAUSED")
 VIEW = ViewStatus("T", "t", {0: 5}, 4, False, 1_600, None, 2)
@@ -41,6 +43,8 @@ def test_all_that_is_counted_is_told() -> None:
         "streams_sql_query_expressions_failed_total CSAS_S_1": 3,
         "streams_sql_query_records_per_second CSAS_S_1": 5.0,
         "streams_sql_query_lag_records CSAS_S_1": 7,
+        "streams_sql_query_read_percent CSAS_S_1": 50,
+        "streams_sql_query_complete CSAS_S_1": 0,
         "streams_sql_query_state_rows CSAS_S_1": 2,
         "streams_sql_query_batch_seconds CSAS_S_1": 0.25,
         "streams_sql_query_errors_total CSAS_S_1 RECORD_PROCESSING_ERROR": 3,

@@ -40,7 +40,7 @@ def problem_of(text: str) -> SqlProblem:
         ("SELECT a, FROM s", "FROM", "Expected '*' or an expression."),
         ("SELECT a\nFROM s\n  WHERE;", ";", "Unexpected ';'. Expected an expression."),
         ("SELECT a FROM s WHERE", None, "Unexpected end of the statement. Expected an expression."),
-        ("SELECT 1", None, "Unexpected end of the statement. Expected"),
+        ("SELECT *", None, "Unexpected end of the statement. Expected"),
         ("SELECT a b c FROM s", "c", "Expected ',' or FROM."),
         ("SELECT a FROM s t u", "u", "or the end of the statement."),
         ("SELECT a FROM s LIMIT 1 WHERE b", "WHERE", "Expected OFFSET or the end of the statement."),

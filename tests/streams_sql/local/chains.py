@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from streams_sql.local.pipeline import Pipeline
+from streams_sql.plan.join_warning import JoinWarning
 from streams_sql.plan.nodes import PersistentPlan
 from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.sources import ROWOFFSET, ROWPARTITION, ROWTIME, WINDOWEND, WINDOWSTART
@@ -50,7 +51,12 @@ class Chained:
     def __init__(self, *statements: str) -> None:
         self._offsets = itertools.count()
         self.errors: list[Exception] = []
-        self._queries = [_Query(plan, Pipeline(plan.node, self.errors.append)) for plan in _plans(statements)]
+        self._queries = [_Query(plan, Pipeline(plan.node, self._note)) for plan in _plans(statements)]
+
+    def _note(self, error: Exception) -> None:
+        """Joins may find nothing."""
+        if not isinstance(error, JoinWarning):
+            self.errors.append(error)
 
     @property
     def rows(self) -> list[tuple[Values, bool]]:

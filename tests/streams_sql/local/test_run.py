@@ -37,9 +37,18 @@ class Asked:
         return plan_push(query_of(text), self._catalogue)
 
     @contextmanager
-    def run(self, text: str, spans: Mapping[str, Span] | None = None, is_bounded: bool = True) -> Iterator[LocalRun]:
+    def run(
+        self, text: str, spans: Mapping[str, Span] | None = None, is_bounded: bool = True, idle_s: float = 0.0
+    ) -> Iterator[LocalRun]:
         run = LocalRun(
-            self.plan(text), self._settings, None, self.problems.append, unexpected, spans, is_bounded=is_bounded
+            self.plan(text),
+            self._settings,
+            None,
+            self.problems.append,
+            unexpected,
+            spans,
+            is_bounded=is_bounded,
+            idle_s=idle_s,
         )
         try:
             yield run
@@ -160,6 +169,41 @@ def test_what_is_not_bounded_goes_on(barnabas: BarnabasBroker, topic: str) -> No
         wait_for(lambda: found == [("x", 1), ("x", 2)], "both rows")
         run.interrupt()
         thread.join()
+
+
+JOINED = "SELECT s.k, a, b FROM s LEFT JOIN t ON s.k = t.k EMIT CHANGES;"
+
+
+def test_rows_wait_for_unread_records_of_other_partitions(barnabas: BarnabasBroker, topic: str) -> None:
+    """Also of those that come after the beginning: some of a table may be fetched while others of it are still to come."""
+    stream, table = WrittenTopic(barnabas.address, topic), WrittenTopic(barnabas.address, f"{topic}-t")
+    asked, found, count = Asked(barnabas.address, topic), list[tuple[Any, ...]](), 30_000
+    with asked.run(JOINED, is_bounded=False, idle_s=600.0) as run:
+        table.write(((str(number), {"b": number}) for number in range(count)), timestamp_ms=1_000)
+        table.write([("later", {"b": 0})], timestamp_ms=3_000)
+        stream.write(((str(number), {"a": number}) for number in range(count - 100, count)), timestamp_ms=2_000)
+        thread = threading.Thread(target=lambda: _collect(run, found))
+        thread.start()
+        wait_for(lambda: len(found) == 100, "the rows of the stream")
+        run.interrupt()
+        thread.join()
+    assert all(a == b for _, a, b in found)
+
+
+def test_rows_wait_for_a_partition_that_is_idle(barnabas: BarnabasBroker, topic: str) -> None:
+    stream, table = WrittenTopic(barnabas.address, topic), WrittenTopic(barnabas.address, f"{topic}-t")
+    stream.write([("x", {"a": 1})], timestamp_ms=2_000)
+    asked, found = Asked(barnabas.address, topic), list[tuple[Any, ...]]()
+    with asked.run(JOINED, is_bounded=False, idle_s=600.0) as run:
+        thread = threading.Thread(target=lambda: _collect(run, found))
+        thread.start()
+        wait_for(lambda: run.figures.records == 1, "the row of the stream")
+        table.write([("x", {"b": 7})], timestamp_ms=1_000)
+        table.write([("later", {"b": 8})], timestamp_ms=3_000)
+        wait_for(lambda: found, "the row")
+        run.interrupt()
+        thread.join()
+    assert found == [("x", 1, 7)]
 
 
 def _collect(run: LocalRun, found: list[tuple[Any, ...]]) -> None:

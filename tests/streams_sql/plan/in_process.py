@@ -9,10 +9,11 @@ from typing import Any
 
 from streams_sql.formats.library import format_of
 from streams_sql.formats.serde import Decode, Encode, Layout
-from streams_sql.plan.nodes import PersistentPlan, Read
+from streams_sql.plan.nodes import Read
 from streams_sql.plan.pipeline import chain_of, columns_of, compile_steps, run_steps
+from streams_sql.plan.record_writing import RowEncoding
 from streams_sql.plan.records import Headers, Problem, RecordReader, Records
-from streams_sql.sources import ROWTIME, Source
+from streams_sql.sources import Source
 from tests.streams_sql.analysis.catalogues import planned, sources
 
 
@@ -57,19 +58,10 @@ def run(statements: Sequence[str], records: Sequence[Record]) -> Run:
         )
     )
     rows = run_steps(compile_steps(chain.operators, done.errors.append), rows)
-    done.written = [_record(plan, row) for row in rows]
+    encoding = RowEncoding(plan.sink, columns_of(plan.node), *_encoders(plan.sink), chain.base.source.topic)
+    messages = encoding.messages(rows, done.problems.append)
+    done.written = [Record(key, value, timestamp) for key, value, timestamp in zip(*messages, strict=True)]
     return done
-
-
-def _record(plan: PersistentPlan, row: Sequence[Any]) -> Record:
-    schema = plan.sink.schema
-    values = dict(zip(columns_of(plan.node), row[:-1], strict=True))
-    encode_key, encode_value = _encoders(plan.sink)
-    key = tuple(values[column.name] for column in schema.key)
-    value = None if row[-1][0] else tuple(values[column.name] for column in schema.value)
-    (raw_key,) = encode_key([None if all(part is None for part in key) else key])
-    (raw_value,) = encode_value([value])
-    return Record(raw_key, raw_value, values[ROWTIME])
 
 
 def _layouts(source: Source) -> tuple[Layout, Layout]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from streams_sql.evaluation.expression_error import ExpressionError
+from streams_sql.plan.records import ProblemKind
 from tests.streams_sql.plan.in_process import Record, run
 
 S = (
@@ -97,8 +98,25 @@ def test_keys_are_partitioned_by_what_is_said() -> None:
         b'{"ID":3,"NAME":"three"}',
     ]
     assert list(made.values[0])[-1] == "K", "the old key is the last column of the value"
+    null_key = run(
+        [S, "CREATE STREAM made WITH (key_format='JSON') AS SELECT * FROM s PARTITION BY id, name"],
+        [*records({"id": None, "name": None}), Record(b"k", None)],
+    )
+    assert [record.key for record in null_key.written] == [b'{"ID":null,"NAME":null}'] * 2
     unkeyed = run([S, "CREATE STREAM made AS SELECT id FROM s PARTITION BY NULL"], records(*ROWS))
     assert [record.key for record in unkeyed.written] == [None, None, None]
+
+
+def test_a_tombstone_has_no_key_that_needs_a_value() -> None:
+    """Not even one that would be true without it. What the old key is enough for is evaluated."""
+    tombstone = [Record(b"k", None), *records({"name": None})]
+    made = "CREATE STREAM made WITH (key_format='JSON') AS SELECT"
+    one = run([S, f"{made} (name IS NULL) AS n, id FROM s PARTITION BY (name IS NULL)"], tombstone)
+    assert [record.key for record in one.written] == [None, b"true"]
+    both = run(
+        [S, f"{made} (name IS NULL) AS n, k + '!' AS l, id FROM s PARTITION BY (name IS NULL), k + '!'"], tombstone
+    )
+    assert [record.key for record in both.written] == [b'{"N":null,"L":"k!"}', b'{"N":true,"L":"k0!"}']
 
 
 def test_headers_are_columns() -> None:
@@ -142,15 +160,20 @@ def test_rowtime_comes_from_a_column_and_a_record_without_it_is_told() -> None:
     ],
 )
 def test_a_sink_writes_the_times_that_a_column_has(column: str, pattern: str, values: tuple[Any, ...]) -> None:
-    """A row whose column has no time that can be keeps its own."""
+    """A row whose column has no time that a record can have is not written, and reported. A tombstone keeps its own."""
     made = run(
         [
             f"CREATE STREAM s (k STRING KEY, ts {column}) WITH (kafka_topic='s', value_format='JSON')",
             f"CREATE STREAM made WITH (timestamp='ts'{pattern}) AS SELECT k, ts FROM s",
         ],
-        records(*({"ts": value} for value in values), topic_time=50),
+        [*records(*({"ts": value} for value in values), topic_time=50), Record(b"gone", None, 53)],
     )
-    assert [record.timestamp for record in made.written] == [7_000, 51, 52]
+    assert [(record.key, record.timestamp) for record in made.written] == [(b"k0", 7_000), (b"gone", 53)]
+    assert [(problem.topic, problem.offset, problem.kind) for problem in made.problems] == [
+        ("s", 1, ProblemKind.SERIALIZATION),
+        ("s", 2, ProblemKind.SERIALIZATION),
+    ]
+    assert "the timestamp column TS is" in made.problems[0].reason
 
 
 def test_a_failing_expression_is_null_and_told() -> None:

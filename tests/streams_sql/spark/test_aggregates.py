@@ -12,6 +12,7 @@ from typing import Any
 
 from streams_sql.plan.nodes import Aggregate, AggregateCall, PersistentPlan
 from streams_sql.plan.pipeline import chain_of
+from streams_sql.processors.accumulation import accumulator_of
 from streams_sql.typed import Column
 from tests.streams_sql.engine.catalogues import Statements
 from tests.streams_sql.spark.query_plans import MINUTE, SECOND, T0
@@ -27,7 +28,7 @@ SIZE_MS, ADVANCE_MS = MINUTE, 30 * SECOND
 SPREAD_MS = 3 * MINUTE
 COLUMNS = {"I": "INT", "L": "BIGINT", "D": "DOUBLE", "X": "DECIMAL(10,2)", "S": "STRING", "TS": "TIMESTAMP"}
 CALLS = (
-    *("COUNT(*)", "COUNT(I)", "SUM(I)", "SUM(L)", "SUM(D)", "SUM(X)", "AVG(I)", "AVG(L)", "AVG(D)"),
+    *("COUNT(*)", "COUNT(I)", "SUM(I)", "SUM(L)", "SUM(D)", "SUM(X)", "AVG(I)", "AVG(L)", "AVG(D)", "AVG(X)"),
     *(f"{name}({column})" for name in ("MIN", "MAX") for column in COLUMNS),
     *("LATEST_BY_OFFSET(S)", "LATEST_BY_OFFSET(S, false)", "LATEST_BY_OFFSET(I, 3)", "LATEST_BY_OFFSET(I, 3, false)"),
     *(
@@ -36,7 +37,7 @@ CALLS = (
         "EARLIEST_BY_OFFSET(I, 3)",
         "EARLIEST_BY_OFFSET(I, 3, false)",
     ),
-    *("COUNT_DISTINCT(L)", "TOPK(I, 3)", "TOPK(D, 2)"),
+    *("COUNT_DISTINCT(L)", "TOPK(I, 3)", "TOPK(D, 2)", "TOPK(X, 2)", "TOPKDISTINCT(X, 2)"),
 )
 
 Row = dict[str, Any]
@@ -88,7 +89,7 @@ def expected(plan: PersistentPlan, rows: list[tuple[str, Row, int]]) -> dict[tup
 
 
 def accumulated(call: AggregateCall, members: list[Row]) -> Any:
-    accumulator = call.overload.accumulator(*call.constants)
+    accumulator = accumulator_of(call)
     state = accumulator.start()
     for values in members:
         state = accumulator.add(state, *[argument_of(argument, values) for argument in call.arguments])
@@ -106,6 +107,8 @@ def agree(call: str, found: Any, wanted: Any) -> bool:
         return math.isclose(found, wanted, rel_tol=0.02)
     if isinstance(wanted, Decimal):
         return Decimal(str(found)) == wanted
+    if isinstance(wanted, list) and wanted and isinstance(wanted[0], Decimal):
+        return [Decimal(str(value)) for value in found] == wanted
     if isinstance(wanted, float):
         # Sums of floating point numbers depend on their order.
         return math.isclose(found, wanted, rel_tol=1e-9)

@@ -14,7 +14,7 @@ from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.positions import places_of, read_by_all, read_by_any
 from streams_sql.spark.shards import PackedHead
 from streams_sql.spark.stages import RowsTail, Stage
-from streams_sql.spark.topic_source import Reading, TopicSource
+from streams_sql.spark.topic_source import Reading, TopicReading, TopicSource
 from tests.broker import BarnabasBroker
 from tests.streams_sql.views.written_topic import WrittenTopic
 
@@ -61,11 +61,12 @@ def test_batches_end_at_the_bounds_and_there_is_none_once_these_are_closed(
 ) -> None:
     WrittenTopic(barnabas.address, topic).write((str(number), number) for number in range(10))
     bounds = Bounds(tmp_path / "bounds")
-    reading = Reading(topic, {0: 0}, KafkaAccess(barnabas.address), 10, bounds=str(bounds.path))
-    reader = TopicSource(topic_source.options(reading, Stage(PackedHead(), (), RowsTail(())))).streamReader(None)
+    reading = Reading((TopicReading(topic, {0: 0}),), KafkaAccess(barnabas.address), 10, bounds=str(bounds.path))
+    reader = TopicSource(topic_source.options(reading, [Stage(PackedHead(), (), RowsTail(()))])).streamReader(None)
 
     def planned(start: int) -> int:
-        return reader.latestOffset({topic: {"0": start}}, ReadMaxRows(100))[topic]["0"]
+        end: int = reader.latestOffset({topic: {"0": start}}, ReadMaxRows(100))[topic]["0"]
+        return end
 
     bounds.raise_to({topic: {0: 4}})
     assert planned(0) == 4

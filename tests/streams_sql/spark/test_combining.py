@@ -8,11 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams_sql.language.statements import Window, WindowKind
 from streams_sql.plan.nodes import Aggregate
 from streams_sql.plan.records import Problem
 from streams_sql.sources import ROWTIME, Column
-from streams_sql.spark.combining import CombiningTail, pane_ms, parts_of
+from streams_sql.spark.combining import CombiningTail, parts_of
 from streams_sql.spark.stages import PROBLEM, Problems
 from streams_sql.sql_types import BIGINT, DOUBLE, STRING
 from tests.streams_sql.analysis.catalogues import planned, sources
@@ -47,10 +46,10 @@ def combined(tail: CombiningTail, batches: list[list[Any]], problems: Problems) 
     return [row for batch in tail.write(iter(batches), problems) for row in batch.to_pylist()]
 
 
-def tail_of(pane: int | None = None) -> CombiningTail:
+def tail_of() -> CombiningTail:
     parts = parts_of(aggregate("COUNT(*) AS c, COUNT(b) AS cb, SUM(b) AS s, MIN(t) AS low, MAX(b) AS high"))
     assert parts is not None
-    return CombiningTail((Column("K", STRING),), parts, (None, 1, 1, 2, 1), 3, pane)
+    return CombiningTail((Column("K", STRING),), parts, (None, 1, 1, 2, 1), 3)
 
 
 def test_what_goes_on_one_by_one() -> None:
@@ -66,21 +65,15 @@ def test_parts_have_the_types_that_hold_them() -> None:
     assert [part.type for part in parts] == [BIGINT, DOUBLE, BIGINT, STRING]
 
 
-def test_rows_of_a_pane_belong_to_the_same_windows() -> None:
-    assert pane_ms(None) is None
-    assert pane_ms(Window(WindowKind.TUMBLING, 60_000)) == 60_000
-    assert pane_ms(Window(WindowKind.HOPPING, 10_000, advance_ms=4_000)) == 2_000
-
-
-@given(st.lists(ROWS, max_size=3), st.sampled_from([None, 10]))
-def test_parts_add_up(batches: list[list[Any]], pane: int | None) -> None:
-    found = combined(tail_of(pane), batches, Problems(is_fatal=False))
+@given(st.lists(ROWS, max_size=3))
+def test_parts_add_up(batches: list[list[Any]]) -> None:
+    found = combined(tail_of(), batches, Problems(is_fatal=False))
     groups: dict[Any, list[Any]] = defaultdict(list)
     for key, number, text, time, origin in (row for rows in batches for row in rows):
         if not origin[0]:
-            groups[key, None if pane is None else time // pane].append((number, text, time))
+            groups[key].append((number, text, time))
     expected = []
-    for (key, _), rows in groups.items():
+    for key, rows in groups.items():
         numbers = [number for number, _, _ in rows if number is not None]
         texts = [text for _, text, _ in rows if text is not None]
         total = (sum(numbers) + 2**63) % 2**64 - 2**63 if numbers else None

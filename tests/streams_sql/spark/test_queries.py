@@ -79,6 +79,25 @@ def test_an_expression_that_fails_gives_null_and_is_told_with_its_record(run: Qu
     assert json.loads(example.raw or "")["V"] == "x"
 
 
+def test_rows_without_a_timestamp_are_reported_and_null_keys_are_written(run: QueryRun) -> None:
+    topic, sink = run.topic("in"), run.topic("out")
+    declared = sources(f"CREATE STREAM s (a INT, b INT, ts BIGINT) WITH (kafka_topic='{topic}', value_format='JSON')")
+    plan = planned(
+        f"CREATE STREAM made WITH (kafka_topic='{sink}', key_format='JSON', timestamp='ts') AS "
+        "SELECT a, (b IS NULL) AS c, ts FROM s PARTITION BY a, (b IS NULL)",
+        declared,
+    )
+    run.write(topic, [(None, {"b": 1, "ts": T0 + 9}, T0), (None, {"a": 1, "ts": -5}, T0 + 1), ("k", None, T0 + 2)])
+    run.start(plan)
+    assert run.read(sink, 2) == [
+        Found(b'{"A":null,"C":false}', {"TS": T0 + 9}, T0 + 9),
+        Found(b'{"A":null,"C":null}', None, T0 + 2),
+    ]
+    (batch,) = run.settled(3)
+    (example,) = batch.examples
+    assert (batch.bad_records, example.topic, example.offset, example.kind) == (1, topic, 1, "SERIALIZATION_ERROR")
+
+
 def test_a_record_that_cannot_be_decoded_fails_a_query_that_is_told_so(run: QueryRun) -> None:
     topic, sink = run.topic("in"), run.topic("out")
     run.write(topic, [order(1, "anna", 50.0, 1), ("2", b"{", T0 + 2)])

@@ -9,9 +9,10 @@ from uuid import uuid4
 
 import pytest
 
+from streams_sql.spark.batch_plan import limited
 from streams_sql.spark.broker_access import KafkaAccess
 from streams_sql.spark.range_reading import read_range
-from streams_sql.spark.ranges import Range, RecordsGoneError, limited
+from streams_sql.spark.ranges import Range, RecordsGoneError
 from streams_sql.spark.topic_ends import PARTITIONS_INTERVAL_S, TopicEnds
 from tests.broker import BarnabasBroker
 from tests.streams_sql.views.written_topic import WrittenTopic
@@ -66,7 +67,7 @@ def test_what_is_no_record_ends_a_range_as_well(access: KafkaAccess, written: Wr
     written.write_transaction([("a", 1), ("b", 2)], is_committed=True)
     written.write_transaction([("c", 3)], is_committed=False)
     # Three records and two markers.
-    assert TopicEnds(access, written.name).ends() == {0: 5}
+    assert TopicEnds(access, [written.name]).ends() == {(written.name, 0): 5}
     assert keys(access, Range(written.name, 0, 0, 5)) == ["a", "b"]
     assert keys(access, Range(written.name, 0, 2, 5)) == []
     written.write([("d", 4)])
@@ -85,24 +86,28 @@ def test_records_that_are_gone_are_told(access: KafkaAccess, written: WrittenTop
 
 def test_a_topic_that_is_gone_is_told(access: KafkaAccess, written: WrittenTopic) -> None:
     written.write([("a", 1)])
-    ends = TopicEnds(access, written.name)
-    assert ends.ends() == {0: 1}
+    ends = TopicEnds(access, [written.name])
+    assert ends.ends() == {(written.name, 0): 1}
     written.delete()
     with pytest.raises(RecordsGoneError):
         wait_for(lambda: ends.ends() is None, "the end of the topic")
 
 
 def test_partitions_that_are_added_are_seen(access: KafkaAccess, written: WrittenTopic) -> None:
-    ends = TopicEnds(access, written.name)
-    assert ends.ends() == {0: 0}
+    ends = TopicEnds(access, [written.name])
+    assert ends.ends() == {(written.name, 0): 0}
     written.grow(2)
     written.write([("a", 1)], partition=1)
-    wait_for(lambda: ends.ends() == {0: 0, 1: 1}, "the new partition", 20 * PARTITIONS_INTERVAL_S)
+    wait_for(
+        lambda: ends.ends() == {(written.name, 0): 0, (written.name, 1): 1},
+        "the new partition",
+        20 * PARTITIONS_INTERVAL_S,
+    )
 
 
 @pytest.mark.parametrize(
     ("module", "others"),
-    [("topic_source", {"bounds", "broker_access", "ranges", "topic_ends"}), ("shard_processor", set())],
+    [("topic_source", {"batch_plan", "bounds", "broker_access", "ranges", "topic_ends"}), ("shard_processor", set())],
 )
 def test_what_each_start_of_a_query_loads_is_no_more_than_it_needs(module: str, others: set[str]) -> None:
     """Spark has processes of their own for what is planned, and a query starts when all of them are up."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pickle
 import secrets
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
+from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,18 +16,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import Row as SparkRow
 
+from streams_sql.language.statements import Emit
 from streams_sql.local import keyed
 from streams_sql.local.interleaving import Line, in_order
 from streams_sql.local.pipeline import Pipeline
-from streams_sql.plan.nodes import Node, Read
+from streams_sql.plan.nodes import Node, Read, reads_of
 from streams_sql.plan.pipeline import Row, columns_of
+from streams_sql.plan.records import Problem
+from streams_sql.processors.window_parts import WindowParts, windows_of
+from streams_sql.processors.windows import REACHED
 from streams_sql.sources import ROWTIME
 from streams_sql.spark import shards, spilled_states
+from streams_sql.spark.batch_plan import BatchPlan, Planner
+from streams_sql.spark.ranges import Partition
 from streams_sql.spark.shard_processor import ShardProcessor
-from streams_sql.spark.shards import PACKED
-from tests.streams_sql.local.test_pipeline import PLANS, RECORDS, fed
+from streams_sql.spark.shard_stage import AFTER_ALL, PACKED, Arrival, Chunk
+from tests.streams_sql.local.test_pipeline import PLANS, RECORDS, S, fed
+from tests.streams_sql.processors.plans import call, grouped, hopping, tumbling, unexpected
 from tests.streams_sql.processors.plans import row as row_of
-from tests.streams_sql.processors.plans import unexpected
 
 SHARD = 0
 
@@ -82,6 +90,7 @@ class Running:
         self._committed = Store()
         self._kept: dict[int, OrderedDict[Any, Any]] = defaultdict(OrderedDict)
         self._offset = 0
+        self._reads = Pipeline(node, unexpected).reads
 
     @property
     def entry_count(self) -> int:
@@ -96,25 +105,47 @@ class Running:
         """All workers end."""
         self._kept.clear()
 
+    def batch_of_ranges(self, ranges: Sequence[tuple[int, list[Row]]], awaited: frozenset[Partition]) -> list[Row]:
+        """What comes of the rows of partitions, sent as parts of windows."""
+        windows = windows_of(self._node)
+        assert windows is not None
+        packed = []
+        for partition, rows in ranges:
+            parts = WindowParts(windows, unexpected)
+            parts.add(rows)
+            found = parts.take()
+            chunk = Chunk([part[REACHED] for part in found], [0] * len(found), found)
+            packed.append(self._row(0, 0, chunk, partition))
+            time = parts.reached if parts.reached >= 0 else None
+            packed.append(self._row(0, AFTER_ALL, Arrival(time, awaited), partition))
+        return self._run_once(packed)
+
     def batch(self, rows: Sequence[tuple[int, Row]], worker: int = 0, fails_in: int | None = None) -> list[Row]:
         """What comes of rows, each at its place; what `fails_in` has made of them before is not committed."""
-        packed = [self._packed(place, row) for place, row in rows]
+        packed = self._packed(rows)
         if fails_in is not None:
             self._task(deepcopy(self._committed), packed, fails_in)
+        return self._run_once(packed, worker)
+
+    def _run_once(self, packed: Sequence[SparkRow], worker: int = 0) -> list[Row]:
         store = deepcopy(self._committed)
         found = self._task(store, packed, worker)
         self._committed = store
         return found
 
-    def _packed(self, place: int, row: Row) -> SparkRow:
-        self._offset += 1
-        return SparkRow(
-            shard=SHARD,
-            place=place,
-            partition=0,
-            offset=self._offset,
-            packed=pickle.dumps([row], pickle.HIGHEST_PROTOCOL),
-        )
+    def _packed(self, rows: Sequence[tuple[int, Row]]) -> list[SparkRow]:
+        """Each place reads one partition of a topic of its own."""
+        reached: dict[int, int] = {}
+        packed = []
+        for place, row in rows:
+            reached[place] = max(reached.get(place, -1), row[columns_of(self._reads[place]).index(ROWTIME)])
+            self._offset += 1
+            packed.append(self._row(place, self._offset, Chunk([reached[place]], [place], [row])))
+        return packed + [self._row(place, AFTER_ALL, Arrival(time, frozenset())) for place, time in reached.items()]
+
+    def _row(self, topic: int, number: int, content: Chunk | Arrival, partition: int = 0) -> SparkRow:
+        packed = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
+        return SparkRow(shard=SHARD, topic=topic, partition=partition, number=number, packed=packed)
 
     def _task(self, store: Store, packed: Sequence[SparkRow], worker: int) -> list[Row]:
         processor = ShardProcessor(self._run, self._node, self._rows_max)
@@ -122,7 +153,12 @@ class Running:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(shards, "_KEPT", self._kept[worker])
             made = list(processor.handleInputRows((SHARD,), iter(packed), None))
-        return [row for each in made for row in pickle.loads(each[PACKED])]
+        found = [row for each in made if each[PACKED] for row in pickle.loads(each[PACKED])]
+        problems = [each for each in found if isinstance(each, Problem)]
+        assert not any(problem.times for problem in problems), (
+            "no expression fails; a join may warn that nothing matches"
+        )
+        return [row for row in found if not isinstance(row, Problem)]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -158,17 +194,64 @@ def test_rows_are_those_of_one_process(
     """Also where next to nothing is in memory, and where what is known is written anew every now and then."""
     node = PLANS[name]()
     reference, running = Pipeline(node, unexpected), Running(node, rows_max)
-    rows = fed(reference.reads, records)
+    assert reference.reads == list(reads_of(node)), "topics are numbered by one, and rows by the other"
+    rows, latest = fed(reference.reads, records), dict[int, int]()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shards, "ENTRIES_BYTES_MIN", entries_bytes)
+        # Parts of windows have a test of their own.
+        patch.setattr(shards, "windows_of", lambda node: None)
         for number, start in enumerate(range(0, len(rows), size)):
             some = rows[start : start + size]
             if number in losses:
                 running.lose()
             made = running.batch(some, workers[number % len(workers)], failures.get(number))
             assert made == [
-                found for place, each in in_order(lines(reference.reads, some)) for found in reference.feed(place, each)
+                found
+                for place, each in in_order(lines(reference.reads, some, latest))
+                for found in reference.feed(place, each)
             ]
+
+
+WINDOWS: dict[str, Callable[[Emit], Node]] = {
+    "tumbling": lambda emit: grouped(S, ["S_G"], [call(S, "COUNT"), call(S, "SUM", "S_V")], tumbling(7, 3), emit),
+    "hopping": lambda emit: grouped(S, ["S_G"], [call(S, "COUNT"), call(S, "MAX", "S_V")], hopping(9, 2, 4), emit),
+}
+TIMED = st.lists(st.tuples(st.sampled_from("xy"), st.integers(0, 5), st.integers(0, 40)), max_size=25)
+
+
+@pytest.mark.parametrize("emit", [Emit.CHANGES, Emit.FINAL])
+@pytest.mark.parametrize("name", WINDOWS)
+@settings(max_examples=60)
+@given(partitions=st.lists(TIMED, min_size=1, max_size=3), size=st.integers(1, 9))
+def test_parts_of_windows_make_the_windows_that_rows_make(
+    name: str, emit: Emit, partitions: list[list[tuple[str, int, int]]], size: int
+) -> None:
+    """What is late included, wherever batches end and however partitions differ in time."""
+    node = WINDOWS[name](emit)
+    reference, running = Pipeline(node, unexpected), Running(node)
+    (read,) = reference.reads
+    rows = [[row_of(read, time, G=group, V=value) for group, value, time in records] for records in partitions]
+    whole = [Line((1, 0, number), is_awaited=False) for number in range(len(rows))]
+    for line, found in zip(whole, rows, strict=True):
+        times = accumulate((row[columns_of(read).index(ROWTIME)] for row in found), max)
+        line.items.extend((time, 0, row) for time, row in zip(times, found, strict=True))
+    expected = final([row for place, some in in_order(whole) for row in reference.feed(place, some)])
+    ends = {(read.source.topic, number): len(found) for number, found in enumerate(rows)}
+    plan, planner = BatchPlan(dict.fromkeys(ends, 0)), Planner(Path("/nonexistent/pace"))
+    made: list[Row] = []
+    while (following := planner.next(plan, ends, ends, size)) is not None:
+        ranges = [
+            (at[1], rows[at[1]][plan.ends[at] : end]) for at, end in following.ends.items() if end > plan.ends[at]
+        ]
+        made += running.batch_of_ranges(ranges, following.awaited)
+        running.lose()
+        plan = following
+    assert final(made) == expected
+
+
+def final(rows: Sequence[Row]) -> dict[Any, Any]:
+    """The last row of each group and window; the bounds of the window stand before ROWTIME."""
+    return {(row[0], row[-4]): row[:-1] for row in rows}
 
 
 def test_a_worker_reads_what_others_have_added_since() -> None:
@@ -185,11 +268,12 @@ def test_a_worker_reads_what_others_have_added_since() -> None:
     assert running.entries_asked - before == 2
 
 
-def lines(reads: Sequence[Read], rows: Sequence[tuple[int, Row]]) -> list[Line]:
-    """A line for each place: each reads a topic of its own, with one partition."""
+def lines(reads: Sequence[Read], rows: Sequence[tuple[int, Row]], latest: dict[int, int]) -> list[Line]:
+    """A line for each place: each reads a topic of its own, with one partition. `latest` are the times that they have reached."""
     found = [Line((0 if read.source.is_table else 1, place, 0), is_awaited=False) for place, read in enumerate(reads)]
     for place, row in rows:
-        found[place].items.append((row[columns_of(reads[place]).index(ROWTIME)], place, row))
+        latest[place] = max(latest.get(place, -1), row[columns_of(reads[place]).index(ROWTIME)])
+        found[place].items.append((latest[place], place, row))
     return found
 
 

@@ -162,6 +162,22 @@ def test_what_does_not_hold_is_told_with_its_line(tmp_path: Path, statements: st
     assert message in failure(tmp_path, "--@test: one", statements)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE OR REPLACE STREAM r (id INT KEY, v INT) {};",
+        "CREATE OR REPLACE SOURCE STREAM r (id INT KEY) {};",
+        "CREATE OR REPLACE SOURCE STREAM another (id INT KEY) {};",
+        "CREATE OR REPLACE STREAM r AS SELECT * FROM orders;",
+    ],
+)
+def test_a_source_stream_is_not_replaced(tmp_path: Path, statement: str) -> None:
+    topic = "WITH (kafka_topic='r', value_format='JSON')"
+    first = f"{ORDERS}CREATE SOURCE STREAM r (id INT KEY) {topic};\n"
+    message = "CREATE OR REPLACE is not supported on source streams. Use DROP STREAM and CREATE."
+    assert message in failure(tmp_path, "--@test: one", first + statement.format(topic))
+
+
 def test_an_error_that_is_expected(tmp_path: Path) -> None:
     found = told(
         tmp_path,

@@ -145,6 +145,15 @@ def test_joins_end_with_what_there_is(barnabas: BarnabasBroker, topic: str) -> N
     assert looks.rows(f"SELECT l.x, t.y FROM `{topic}.l` l LEFT JOIN t ON l.ROWKEY = t.k;") == [(1, None), (2, None)]
 
 
+def test_null_is_a_group_in_joins_too(barnabas: BarnabasBroker, topic: str) -> None:
+    left, right = WrittenTopic(barnabas.address, f"{topic}.l"), WrittenTopic(barnabas.address, f"{topic}.r")
+    left.write([("a", {"x": 1}), ("b", {"x": 2}), ("c", {"x": 3})])
+    right.write([("a", {"y": 7})])
+    joined = f"FROM `{topic}.l` l LEFT JOIN `{topic}.r` r WITHIN 1 SECOND ON l.ROWKEY = r.ROWKEY"
+    found = Looks(barnabas.address).rows(f"SELECT r.y, COUNT(*) AS n {joined} GROUP BY r.y ORDER BY n;")
+    assert found == [(7, 1), (None, 2)]
+
+
 def test_a_table_as_it_was(looks: Looks) -> None:
     text = f"SELECT k, id FROM t AS OF TIMESTAMP {FIRST_MS + 5_000} ORDER BY k;"
     assert looks.rows(text) == [("k0", 4), ("k1", 5), ("k2", 2), ("k3", 3)]

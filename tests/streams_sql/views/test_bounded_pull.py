@@ -29,6 +29,7 @@ from tests.streams_sql.views.stored_tables import StoredTables
 from tests.streams_sql.views.tables import table
 
 NAN = math.nan
+LARGEST = Decimal(10**38 - 1)
 ITEMS: list[tuple[Any, ...]] = [
     ("a", "red", 3, 1.5, True, Decimal("1.10"), ["x"]),
     ("b", "blue", None, NAN, False, Decimal("-2.00"), []),
@@ -54,11 +55,13 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoredTables]:
         "C": replace(table("c", {"LABEL": STRING, "RANK": BIGINT}, {"NAME": STRING}), name="C"),
         "W": replace(table("w", {"N": BIGINT}), name="W", key_window=window),
         "E": replace(table("e", {"X": INTEGER}), name="E"),
+        "P": replace(table("p", {"X": DecimalType(4, 2), "Y": DecimalType(38, 0)}), name="P"),
     }
     tables = StoredTables(tmp_path_factory.mktemp("views"), sources)
     tables.tables["T"].put(ITEMS)
     tables.tables["C"].put([("red", "warm", 1), ("blue", "cold", 2), ("green", None, 3)])
     tables.tables["W"].put([("a", start, start + 10, start) for start in (0, 10, 20)] + [("b", 10, 20, 7)])
+    tables.tables["P"].put([("a", Decimal("99.99"), LARGEST), ("b", Decimal("21.01"), Decimal(1))])
     yield tables
     tables.close()
 
@@ -98,6 +101,13 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoredTables]:
         ("SELECT COUNT(*) AS C FROM T HAVING COUNT(*) > 9", []),
         ("SELECT B AS X, B AS Y, COUNT(*) FROM T GROUP BY B ORDER BY X", [(None, None, 1), (False, False, 2), (True, True, 2)]),
         ("SELECT MAX(N) - MIN(N) FROM T WHERE COLOUR = 'red'", [2]),
+        ("SELECT SUM(X), AVG(X), MIN(X), MAX(X) FROM P", [
+            (Decimal("121.00"), Decimal("60.500000"), Decimal("21.01"), Decimal("99.99")),
+        ]),
+        ("SELECT TOPK(X, 1), TOPKDISTINCT(X, 5), MAX(Y) FROM P", [
+            ([Decimal("99.99")], [Decimal("99.99"), Decimal("21.01")], LARGEST),
+        ]),
+        ("SELECT SUM(Y) FROM P WHERE X > 50", [LARGEST]),
         ("SELECT T.K, LABEL FROM T JOIN C ON COLOUR = NAME ORDER BY T.K", [("a", "warm"), ("b", "cold"), ("c", "warm")]),
         ("SELECT T.K, LABEL FROM T LEFT JOIN C ON T.COLOUR = C.NAME WHERE N > 0 ORDER BY T.K", [
             ("a", "warm"), ("c", "warm"), ("d", None),
@@ -127,6 +137,11 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoredTables]:
 def test_a_query_gives_its_rows(tables: StoredTables, text: str, expected: list[Any]) -> None:
     found = [row[0] if len(row) == 1 else row for row in tables.asked(text)]
     assert found == expected
+
+
+def test_a_sum_that_cannot_be_held_fails_the_query(tables: StoredTables) -> None:
+    with pytest.raises(SqlProblem, match=r"SUM\(`Y`\) cannot be computed: Numeric field overflow"):
+        tables.asked("SELECT SUM(Y) FROM P")
 
 
 @pytest.mark.parametrize(

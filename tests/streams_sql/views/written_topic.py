@@ -9,6 +9,7 @@ import orjson
 from confluent_kafka import IsolationLevel, KafkaException, Producer, TopicPartition
 
 from tests.clients.confluent_client import AdminClient, NewPartitions, NewTopic, OffsetSpec
+from tests.clients.records import KEEP_FOREVER
 from tests.waiting import wait_for
 
 
@@ -26,7 +27,8 @@ class WrittenTopic:
         wait_for(lambda: self._is_made(partitions), f"topic {self.name}")
 
     def _is_made(self, partitions: int) -> bool:
-        (made,) = self._admin.create_topics([NewTopic(self.name, partitions, 1)]).values()
+        # Its records are of 1970, which retention would delete.
+        (made,) = self._admin.create_topics([NewTopic(self.name, partitions, 1, config=KEEP_FOREVER)]).values()
         try:
             made.result()
         except KafkaException:
