@@ -445,10 +445,11 @@ class Engine:
             return _changed(tried, parts.commands.count, ()) if is_as_good else Warned(tried.message)
         command = await parts.preparation.scheduled(command, tried, parts.catalogue)
         former = None if tried.made is None else parts.catalogue.source(tried.made.name)
-        await parts.preparation.provide(statement, tried, former)
+        warnings = await parts.preparation.provide(statement, tried, former)
         outcome = await parts.commands.append(command)
         await parts.preparation.clean_up(statement, outcome)
-        warnings = () if outcome.started is None else await parts.retention(outcome.started)
+        if outcome.started is not None:
+            warnings += await parts.retention(outcome.started)
         return _changed(outcome, parts.commands.count, warnings)
 
 

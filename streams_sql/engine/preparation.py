@@ -61,8 +61,9 @@ class Preparation:
             return self.scheduling.rebuilding(command, catalogue.queries[query.rebuilds])
         return await self.scheduling.scheduled(command, query, catalogue.queries.get(query.id))
 
-    async def provide(self, statement: Changing, outcome: Outcome, former: Source | None) -> None:
-        """Topic and schemas of a source that is about to be made in place of a `former` one, if there is one. SqlProblem."""
+    async def provide(self, statement: Changing, outcome: Outcome, former: Source | None) -> tuple[str, ...]:
+        """Provide topic and schemas of a source that is about to be created in place of a `former` one, if there is one. Return warnings.
+        SqlProblem."""
         made = outcome.made
         started = outcome.started
         if started is not None and started.rebuilds is not None:
@@ -70,12 +71,14 @@ class Preparation:
                 await self.topics.provide_shadow(started.plan.sink, started.plan.shadow)
             await asyncio.to_thread(register_schemas, started.plan.sink, self.registry)
         if made is None or not isinstance(statement, CreateSource | CreateAsSelect):
-            return
+            return ()
         query = outcome.started
         reads = None if query is None else next(sources_of(query.plan.node)).topic
-        await self.topics.provide(statement, made, reads)
+        has_existed = await self.topics.provide(statement, made, reads)
         if query is not None or former is None:
             await asyncio.to_thread(register_schemas, made, self.registry)
+        is_new_query = has_existed and query is not None and former is None
+        return await self.topics.earlier_rows_warning(made) if is_new_query else ()
 
     async def clean_up(self, statement: Changing, outcome: Outcome) -> None:
         """DELETE TOPIC takes the schemas along. What a query that was being built has written is of no use without it."""

@@ -19,14 +19,14 @@ class SourceTopics:
     admin: Admin
     replicas: int
 
-    async def provide(self, statement: CreateSource | CreateAsSelect, source: Source, reads: str | None) -> None:
-        """See that the topic of a new source is there. That of a query has as many partitions and replicas as the topic that it `reads`,
-        unless it says otherwise. SqlProblem."""
+    async def provide(self, statement: CreateSource | CreateAsSelect, source: Source, reads: str | None) -> bool:
+        """Create the topic of a new source unless it exists, and return whether it did. The topic of a query has as many partitions and
+        replicas as the topic that it `reads`, unless the statement sets them. SqlProblem."""
         wanted = WithClause(statement.properties, is_source=isinstance(statement, CreateSource)).topic_settings
         found = await self.admin.layout(source.topic)
         if found is not None:
             _check(source.topic, wanted, found.replicas)
-            return
+            return True
         read = () if reads is None else await self._replicas_of(reads)
         partitions = wanted.partitions or len(read)
         if not partitions:
@@ -38,6 +38,21 @@ class SourceTopics:
             )
         replicas = wanted.replicas or self._replicas_as(read)
         await self.admin.create_topic(TopicShape(source.topic, partitions, replicas, _configuration(source, wanted)))
+        return False
+
+    async def earlier_rows_warning(self, source: Source) -> tuple[str, ...]:
+        """Warn of records in the topic of a source that a new query is about to write."""
+        ranges = (await self.admin.ranges([source.topic])).get(source.topic, {})
+        count = sum(end - start for start, end in ranges.values())
+        if not count:
+            return ()
+        shown = " until the query writes rows with their keys" if source.is_table else ""
+        kind = source.kind.value
+        warning = (
+            f"Topic {source.topic} already contains {count} records, which {source.name} shows{shown}. To start with an empty "
+            f"{kind.lower()}, run DROP {kind} {source.name} DELETE TOPIC and create it again, or set another KAFKA_TOPIC in WITH."
+        )
+        return (warning,)
 
     async def provide_shadow(self, sink: Source, shadow: str) -> None:
         """A topic for the rows of a table that is being built, with as many partitions and replicas as the table's own. SqlProblem."""

@@ -36,7 +36,7 @@ class OpenStream:
         found: list[dict[str, Any]] = []
         while len(found) < count:
             line = self.answer.readline()
-            assert line, f"the stream ended after {len(found)} of {count} records"
+            assert line, f"the stream ended after {len(found)} of {count} records: {found}"
             found.append(json.loads(line))
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -287,6 +288,22 @@ def test_a_join_with_a_table_whose_rows_are_later_says_why_nothing_matches(order
 
 def warnings_of(sql: SqlProcess, text: str) -> list[str]:
     return [warning["message"] for warning in sql.execute(text)[0]["warnings"]]
+
+
+def test_a_query_over_a_topic_with_records_warns_of_them(orders: Orders) -> None:
+    """A table that was dropped without its topic, and is created again, shows the rows of the former query."""
+    sql, topics, name = orders.sql, orders.topics, orders.name
+    for kind, shows in (("TABLE", "shows until the query writes rows with their keys"), ("STREAM", "shows")):
+        source, sink = f"{name}_OVER_{kind}", orders.sink(f"over_{kind.lower()}")
+        select = f"K, COUNT(*) AS N FROM {name} GROUP BY K" if kind == "TABLE" else f"* FROM {name}"
+        create = f"CREATE {kind} {source} WITH (KAFKA_TOPIC='{sink}') AS SELECT {select};"
+        assert warnings_of(sql, create) == []
+        sql.execute(f"DROP {kind} {source};")
+        topics.write(sink, [("k", {"n": 7}, time.time_ns() // 1_000_000)])
+        (warning,) = warnings_of(sql, create)
+        assert warning.startswith(f"Topic {sink} already contains 1 records, which {source} {shows}. To start")
+        assert f"DROP {kind} {source} DELETE TOPIC" in warning
+        sql.execute(f"DROP {kind} {source};")
 
 
 def test_rows_that_the_retention_of_their_topic_deletes_are_warned_of(orders: Orders) -> None:
