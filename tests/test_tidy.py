@@ -112,7 +112,7 @@ def test_print_outside_of_programs_is_found(tmp_path: Path) -> None:
         "core_broker/server.py": text,
         "barnabas/kernel/loud.py": "import sys\nsys.stdout.write('hello')\n",
         "barnabas/cli/main.py": text,
-        "core_broker/tools/topics.py": text,
+        "barnabas/kafka_tools/commands/topics.py": text,
         "core_broker/quiet.py": "# print('hello')\n'print()'\n",
     }
     assert broken(rules.printing, tmp_path, files) == ["barnabas/kernel/loud.py", "core_broker/server.py"]

@@ -9,13 +9,13 @@ from typing import Final
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
 from barnabas.cli.service_address import restart_hint
+from barnabas.client.admin.session import Session
+from barnabas.client.client_error import ClientError
+from barnabas.kernel.java.java_exceptions import JavaFailure
 from barnabas.wire.client import DEFAULT_CLIENT_ID, parse_address
 from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.frames import LENGTH_PREFIX_BYTES, encode_request, foreign_protocol
 from barnabas.wire.messages.api_versions import ApiVersionsRequest
-from core_broker.tools.admin.session import Session
-from core_broker.tools.java.java_failures import JavaFailure
-from core_broker.tools.shell.exits import ToolError
 
 CONNECT_TIMEOUT_MS: Final = 5_000
 """Until somebody at the address has answered."""
@@ -62,7 +62,7 @@ async def _run(work: Work, arguments: Namespace) -> int:
             return await work(session, arguments)
     except KafkaError as error:
         raise explained(error) from None
-    except (ToolError, JavaFailure) as error:
+    except (ClientError, JavaFailure) as error:
         raise CommandError(error.message) from None
 
 

@@ -206,19 +206,19 @@ def _names_in_cluster(kind: str) -> list[str] | None:
     import asyncio
 
     from barnabas.cli.internal_topics import is_internal
+    from barnabas.client.admin.session import Session
+    from barnabas.client.client_error import ClientError
     from barnabas.wire.errors import KafkaError
-    from core_broker.tools.admin.session import Session
-    from core_broker.tools.shell.exits import ToolError
 
     async def ask() -> list[str]:
         async with Session.open(address_of("broker")) as session:
             if kind == "topics":
                 return [topic.name or "" for topic in (await session.metadata()).topics if not is_internal(topic)]
-            from core_broker.tools.admin.group_admin import GroupAdmin
+            from barnabas.client.admin.group_admin import GroupAdmin
 
             return [group.group_id for group in await GroupAdmin(session).list_groups()]
 
     try:
         return asyncio.run(asyncio.wait_for(ask(), NAMES_TIMEOUT_S))
-    except (KafkaError, ToolError, TimeoutError):
+    except (KafkaError, ClientError, TimeoutError):
         return None

@@ -9,9 +9,9 @@ from typing import Final
 from barnabas.cli import cluster, output, terminal
 from barnabas.cli.output import Column
 from barnabas.cli.pairs import parse_pairs
-from core_broker.tools.admin import config_resources, described_configs
-from core_broker.tools.admin.described_configs import DEFAULT_CONFIG, SOURCES
-from core_broker.tools.admin.session import Session
+from barnabas.client.admin import config_resources, described_configs
+from barnabas.client.admin.described_configs import DEFAULT_CONFIG, SOURCES
+from barnabas.client.admin.session import Session
 
 # What the command calls it: the type in requests, and the name that Kafka's tools have for it.
 _KINDS: Final = {

@@ -15,16 +15,16 @@ from barnabas.cli.command_error import CommandError
 from barnabas.cli.log_place import LATEST, parse_place
 from barnabas.cli.pairs import parse_pairs
 from barnabas.cli.progress import Progress
+from barnabas.client.client_config import load_properties
+from barnabas.client.client_error import ClientError
+from barnabas.client.consumer.assignors import TopicPartition
+from barnabas.client.consumer.consumer import Consumer, FetchedBatch
+from barnabas.client.consumer.consumer_offsets import list_offsets
+from barnabas.client.consumer.consumer_settings import READ_COMMITTED, ConsumerSettings
 from barnabas.kernel.serdes.framing import read_frame
 from barnabas.wire.batch import Record
 from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools.admin.client_config import load_properties
-from core_broker.tools.consuming.assignors import TopicPartition
-from core_broker.tools.consuming.consumer import Consumer, FetchedBatch
-from core_broker.tools.consuming.consumer_offsets import list_offsets
-from core_broker.tools.consuming.consumer_settings import READ_COMMITTED, ConsumerSettings
-from core_broker.tools.shell.exits import ToolError
 
 if TYPE_CHECKING:
     from barnabas.cli.record_schemas import RecordDecoder
@@ -48,7 +48,7 @@ def run(arguments: Namespace) -> int:
         settings = ConsumerSettings.from_properties(properties)
     except ValueError as error:
         raise CommandError(str(error), status=2) from None
-    except ToolError as error:
+    except ClientError as error:
         raise CommandError(error.message, status=2) from None
     return asyncio.run(_Consumption(arguments, start).run(settings))
 

@@ -12,12 +12,12 @@ from barnabas.cli.command_error import CommandError
 from barnabas.cli.log_ends import log_ends
 from barnabas.cli.log_place import EARLIEST, LATEST, parse_place
 from barnabas.cli.output import Column
+from barnabas.client.admin.group_admin import GroupAdmin
+from barnabas.client.admin.group_descriptions import describe_group
+from barnabas.client.admin.listed_offsets import Offset, list_offsets
+from barnabas.client.admin.session import Session
+from barnabas.client.consumer.assignors import TopicPartition
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools.admin.group_admin import GroupAdmin
-from core_broker.tools.admin.group_descriptions import describe_group
-from core_broker.tools.admin.listed_offsets import Offset, list_offsets
-from core_broker.tools.admin.session import Session
-from core_broker.tools.consuming.assignors import TopicPartition
 
 _STATE_STYLES: Final = {"Stable": terminal.GREEN, "Empty": terminal.YELLOW, "Dead": terminal.RED}
 

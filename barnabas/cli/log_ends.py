@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from barnabas.cli.log_place import LATEST
-from core_broker.tools.admin.listed_offsets import Offset, Partition, list_offsets
-from core_broker.tools.admin.session import Session
+from barnabas.client.admin.listed_offsets import Offset, Partition, list_offsets
+from barnabas.client.admin.session import Session
 
 
 async def log_ends(session: Session, places: Iterable[Partition]) -> dict[Partition, int]:

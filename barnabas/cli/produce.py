@@ -13,13 +13,13 @@ from barnabas.cli import cluster, output
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.pairs import parse_pairs
 from barnabas.cli.progress import Progress
+from barnabas.client.client_config import load_properties
+from barnabas.client.client_error import ClientError
+from barnabas.client.producer.producer import Producer, ProducerBatch, ProducerSettings
+from barnabas.client.producer.producer_batch import Headers
+from barnabas.kernel.input_lines import lines
 from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools.admin.client_config import load_properties
-from core_broker.tools.producing.producer import Producer, ProducerBatch, ProducerSettings
-from core_broker.tools.producing.producer_batch import Headers
-from core_broker.tools.shell.exits import ToolError
-from core_broker.tools.shell.input_lines import lines
 
 if TYPE_CHECKING:
     from barnabas.cli.record_schemas import RecordEncoder
@@ -38,7 +38,7 @@ def run(arguments: Namespace) -> int:
         )
     except ValueError as error:
         raise CommandError(str(error), status=2) from None
-    except ToolError as error:
+    except ClientError as error:
         raise CommandError(error.message, status=2) from None
     return asyncio.run(_Production(arguments).run(settings))
 

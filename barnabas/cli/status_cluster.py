@@ -11,13 +11,13 @@ from typing import Final
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.internal_topics import is_internal
 from barnabas.cli.log_ends import log_ends
+from barnabas.client.admin.group_admin import GroupAdmin, ListedGroup
+from barnabas.client.admin.session import Session
+from barnabas.client.client_error import ClientError
+from barnabas.kernel.java.java_exceptions import JavaFailure
 from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.messages.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
 from core_broker.disk_space import NEARLY_FULL_BYTES, size_text
-from core_broker.tools.admin.group_admin import GroupAdmin, ListedGroup
-from core_broker.tools.admin.session import Session
-from core_broker.tools.java.java_failures import JavaFailure
-from core_broker.tools.shell.exits import ToolError
 
 ASK_TIMEOUT_MS: Final = 5_000
 GROUPS_MAX: Final = 200
@@ -98,7 +98,7 @@ def cluster_status(bootstrap: str) -> ClusterStatus:
         return asyncio.run(_ask(bootstrap))
     except KafkaError as error:
         raise CommandError(error.message) from None
-    except (ToolError, JavaFailure) as error:
+    except (ClientError, JavaFailure) as error:
         raise CommandError(error.message) from None
 
 

@@ -11,9 +11,9 @@ from barnabas.cli.confirmation import confirm
 from barnabas.cli.internal_topics import is_internal
 from barnabas.cli.output import Column
 from barnabas.cli.pairs import parse_pairs
+from barnabas.client.admin.session import Session
+from barnabas.kernel.java.kafka_exceptions import error_of
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools.admin.session import Session
-from core_broker.tools.java.java_errors import error_of
 
 BROKER_DEFAULT: Final = -1
 EARLIEST: Final = -2
@@ -41,7 +41,7 @@ async def _list(session: Session, arguments: Namespace) -> int:
 
 
 async def _describe(session: Session, arguments: Namespace) -> int:
-    from core_broker.tools.admin.listed_offsets import list_offsets
+    from barnabas.client.admin.listed_offsets import list_offsets
 
     topic = (await session.topics([arguments.topic])).get(arguments.topic)
     if topic is None or topic.error_code:

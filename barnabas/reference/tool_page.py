@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from barnabas.kafka_tools.main import MODULES
 from barnabas.reference.markdown import cell, code, page, table
-from core_broker.tools.commands import MODULES
 
 _INTRODUCTION: Final = """\
 Under Kafka's own names, with and without `.sh`, with Kafka's options, output and exit codes; those for data with schemas are Confluent's. They work on any Kafka cluster that takes PLAINTEXT.
@@ -22,7 +22,7 @@ def tool_page() -> str:
 
 def _about(module: str) -> str:
     """What stands behind the tool's name in the first line of its module, which is not loaded for it."""
-    spec = find_spec(f"core_broker.tools.{module}")
+    spec = find_spec(f"barnabas.kafka_tools.commands.{module}")
     assert spec is not None, module
     assert spec.origin is not None, module
     docstring = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final, Generic
 
+from barnabas.kernel.java.string_hash import java_hash
 from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig
 from core_broker.apis.topic_rules import topic_rules
-from core_broker.coordinators.java_hash import java_hash
 from core_broker.coordinators.shard import LOAD_SLICE_BYTES, Schema, Shard, State
 from core_broker.log.checkpoints import TopicPartition
 from core_broker.metadata.topics import TopicCreation

@@ -22,9 +22,9 @@ from barnabas.cli.sql_entities import query_state
 from barnabas.cli.status import duration
 from barnabas.cli.status_cluster import cluster_status
 from barnabas.cli.status_services import complaint
+from barnabas.client.admin.listed_offsets import Partition
+from barnabas.client.admin.session import Session
 from barnabas.running_platform import RUN_FILE, RunningPlatform, ServiceState
-from core_broker.tools.admin.listed_offsets import Partition
-from core_broker.tools.admin.session import Session
 from tests.cli.small_worker import SmallWorker
 from tests.registry import RegistryProcess
 

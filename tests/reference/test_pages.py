@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.kafka_tools.main import MODULES
 from barnabas.reference.__main__ import main
 from barnabas.reference.pages import pages
 from barnabas.services import SERVICES
-from core_broker.tools.commands import MODULES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 MEND = "make the pages again: python -m barnabas.reference"

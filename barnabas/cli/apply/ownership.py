@@ -13,13 +13,13 @@ from barnabas.cli.apply.plan import CONNECTOR, SCHEMA, SQL, TOPIC, Action, Chang
 from barnabas.cli.apply.topics import Topics
 from barnabas.cli.apply.wishes import WantedTopic
 from barnabas.cli.command_error import CommandError
+from barnabas.client.consumer.assignors import TopicPartition
+from barnabas.client.consumer.consumer import Consumer
+from barnabas.client.consumer.consumer_offsets import list_offsets
+from barnabas.client.consumer.consumer_settings import ConsumerSettings
+from barnabas.client.producer.producer import Producer, ProducerSettings
 from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools.consuming.assignors import TopicPartition
-from core_broker.tools.consuming.consumer import Consumer
-from core_broker.tools.consuming.consumer_offsets import list_offsets
-from core_broker.tools.consuming.consumer_settings import ConsumerSettings
-from core_broker.tools.producing.producer import Producer, ProducerSettings
 
 TOPIC_NAME: Final = "_barnabas_applied"
 CLIENT_ID: Final = "barnabas-apply"

@@ -13,12 +13,12 @@ from barnabas.cli import cluster
 from barnabas.cli.apply.plan import TOPIC, Action, Change, Member, refused
 from barnabas.cli.apply.wishes import WantedTopic
 from barnabas.cli.command_error import CommandError
+from barnabas.client.admin import described_configs
+from barnabas.client.admin.session import Session
+from barnabas.client.client_error import ClientError
+from barnabas.kernel.java.java_exceptions import JavaFailure
+from barnabas.kernel.java.kafka_exceptions import error_of
 from barnabas.wire.errors import ErrorCode, KafkaError
-from core_broker.tools.admin import described_configs
-from core_broker.tools.admin.session import Session
-from core_broker.tools.java.java_errors import error_of
-from core_broker.tools.java.java_failures import JavaFailure
-from core_broker.tools.shell.exits import ToolError
 
 T = TypeVar("T")
 
@@ -155,7 +155,7 @@ class Topics:
             return asyncio.run(run())
         except KafkaError as error:
             raise cluster.explained(error) from None
-        except (ToolError, JavaFailure) as error:
+        except (ClientError, JavaFailure) as error:
             raise CommandError(error.message) from None
 
 

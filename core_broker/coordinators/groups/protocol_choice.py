@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from barnabas.kernel.java.string_hash import java_hash
 from core_broker.coordinators.groups.classic_member import Protocols
-from core_broker.coordinators.java_hash import java_hash
 
 _BUCKETS: Final = 16
 

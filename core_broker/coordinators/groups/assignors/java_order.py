@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Final, TypeVar
 
-from core_broker.coordinators.java_hash import java_hash
+from barnabas.kernel.java.string_hash import java_hash
 
 Key = TypeVar("Key")
 

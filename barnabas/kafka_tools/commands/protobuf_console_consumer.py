@@ -1,0 +1,14 @@
+"""kafka-protobuf-console-consumer: kafka-console-consumer for data with schemas of Protobuf."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from barnabas.kafka_tools.commands import console_consumer
+
+FORMATTER: Final = "io.confluent.kafka.formatter.protobuf.ProtobufMessageFormatter"
+
+
+def main(arguments: Sequence[str]) -> int:
+    return console_consumer.main(arguments, FORMATTER)
