@@ -53,6 +53,7 @@ def function_of(lines: int) -> str:
 BROKER_AND_OTHERS = {
     "barnabas/kernel/settings.py": "",
     "barnabas/wire/codec.py": "",
+    "barnabas/client/admin.py": "",
     "barnabas/platform.py": "",
     "core_broker/log.py": "",
     "schema_registry/store.py": "",
@@ -70,7 +71,8 @@ BROKER_AND_OTHERS = {
         ("core_broker/bad.py", "from importlib import import_module\nimport_module('schema_registry.store')\n"),
         ("core_broker/bad.py", "from tests import fixtures\n"),
         ("barnabas/kernel/bad.py", "from core_broker import log\n"),
-        ("barnabas/kernel/bad.py", "from barnabas.wire import codec\n"),
+        ("barnabas/kernel/bad.py", "from barnabas.client import admin\n"),
+        ("barnabas/client/bad.py", "from core_broker import log\n"),
         ("barnabas/wire/bad.py", "from barnabas.kernel.settings import Setting\n"),
         ("schema_registry/bad.py", "from core_broker.log import PartitionLog\n"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -56,6 +57,9 @@ def main() -> int:
 def run_script(name: str, arguments: Sequence[str]) -> int:
     """As `call`, in a process that is the tool's alone."""
     standard_output.install()
+    # Kafka's tools print the warnings of their client.
+    logging.addLevelName(logging.WARNING, "WARN")
+    logging.basicConfig(format="%(levelname)s %(message)s", level=logging.WARNING)
     return call(name, arguments)
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Generic, TypeAlias, TypeVar
 
 from barnabas.kernel import environment, properties
+from barnabas.kernel.java.numbers import double_text
 from barnabas.kernel.setting_errors import SettingError, refuse
 
 Value: TypeAlias = bool | int | float | str | tuple[str, ...] | None
@@ -102,7 +103,7 @@ class Setting:
         if isinstance(value, tuple):
             return ",".join(value)
         if isinstance(value, float):
-            return _format_double(value)
+            return double_text(value)
         return str(value)
 
     def display(self, value: Value) -> str | None:
@@ -164,19 +165,6 @@ def _split_list(text: str) -> tuple[str, ...]:
 
 def _plain(number: float) -> str:
     return str(int(number)) if number == int(number) else repr(number)
-
-
-def _format_double(value: float) -> str:
-    """Write a double as Java does: plain from 0.001 up to ten million, else with an E."""
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        return repr(value)
-    mantissa, _, exponent = f"{value:.16e}".partition("e")
-    for digits in range(1, 17):
-        shorter = f"{value:.{digits}e}"
-        if float(shorter) == value:
-            mantissa, _, exponent = shorter.partition("e")
-            break
-    return f"{mantissa}E{int(exponent)}"
 
 
 def _did_you_mean(name: str, names: Iterable[str]) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from barnabas.kernel.java.numbers import PLAIN_END, PLAIN_MIN, double_text
 from barnabas.kernel.serdes.json_numbers import NOT_FINITE, float_number
 from connect.data import logical
 from connect.data.conversion import (
@@ -31,7 +32,6 @@ from connect.data.conversion import (
 )
 from connect.data.mismatch import Mismatch, not_a
 from connect.data.schema import Schema, Type
-from connect.data.text import PLAIN_LEAST, PLAIN_LIMIT, double_text
 
 
 class DecimalFormat(Enum):
@@ -149,7 +149,7 @@ def _pair(entry: Any, key: Convert, value: Convert) -> tuple[Any, Any]:
 
 def _as_java_writes(value: float) -> Any:
     """The number itself, unless Java writes it with an exponent or, since JSON has no such number, as a string."""
-    if PLAIN_LEAST <= value < PLAIN_LIMIT or -PLAIN_LIMIT < value <= -PLAIN_LEAST or value == 0:
+    if PLAIN_MIN <= value < PLAIN_END or -PLAIN_END < value <= -PLAIN_MIN or value == 0:
         return value
     return orjson.Fragment(double_text(value)) if math.isfinite(value) else double_text(value)
 

@@ -8,14 +8,12 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
+from barnabas.kernel.java.numbers import double_text
 from barnabas.kernel.serdes.json_numbers import float_number
 from connect.data.mismatch import not_a
 from connect.data.schema import Schema, Type
 
 NULL: Final = "null"
-# Java writes numbers outside of these bounds with an exponent.
-PLAIN_LEAST: Final = 1e-3
-PLAIN_LIMIT: Final = 1e7
 
 
 def text_of(value: Any, schema: Schema | None = None) -> str:
@@ -84,17 +82,3 @@ def _temporal_text(value: Any) -> str:
     if isinstance(value, time):
         return value.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
     raise not_a("a value that has a text", value)
-
-
-def double_text(value: float) -> str:
-    """As Java writes it: 1.0E7, where Python has 10000000.0; 1.0E-4, where it has 0.0001."""
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    if value == 0 or PLAIN_LEAST <= abs(value) < PLAIN_LIMIT:
-        return repr(value)
-    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
-    assert isinstance(exponent, int), "only what is not finite has no exponent"
-    shown = "".join(map(str, digits))
-    return f"{'-' if sign else ''}{shown[0]}.{shown[1:] or '0'}E{exponent + len(digits) - 1}"

@@ -6,11 +6,13 @@ The text of a schema makes its identity, so what is printed here is what Jackson
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NoReturn, TypeAlias
 
+from barnabas.kernel.java.numbers import double_text
 from schema_registry.formats.parsed_schema import NESTING_MAX_LEVELS, InvalidSchema
 
 JsonValue: TypeAlias = "bool | int | float | Decimal | str | list[JsonValue] | dict[str, JsonValue] | None"
@@ -73,20 +75,9 @@ def print_string(text: str) -> str:
 
 
 def print_double(number: float) -> str:
-    """A number as Java's Double.toString gives it; what is no number comes as a string, as Jackson wants it."""
-    if number != number:
-        return '"NaN"'
-    if number in (float("inf"), float("-inf")):
-        return '"Infinity"' if number > 0 else '"-Infinity"'
-    if number == 0:
-        return repr(number)
-    sign = "-" if number < 0 else ""
-    digits, exponent = _shortest_digits(abs(number))
-    if -3 <= exponent < 7:
-        padded = "0" * -exponent + digits if exponent < 0 else digits.ljust(exponent + 1, "0")
-        whole = max(exponent, 0) + 1
-        return f"{sign}{padded[:whole]}.{padded[whole:] or '0'}"
-    return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent}"
+    """A number as Java prints it. NaN and infinities are strings, as Jackson writes them."""
+    text = double_text(number)
+    return text if math.isfinite(number) else f'"{text}"'
 
 
 def _decode(text: str, dialect: Dialect) -> JsonValue:
@@ -220,14 +211,3 @@ def _print_scalar(value: bool | int | float | Decimal | None) -> str:
 
 def _escape(found: re.Match[str]) -> str:
     return _SHORT_ESCAPES.get(found.group()) or f"\\u{ord(found.group()):04X}"
-
-
-def _shortest_digits(number: float) -> tuple[str, int]:
-    """The digits that tell the number from its neighbours, and its decimal exponent.
-
-    Java takes the fewest, but where one digit would do it looks for the nearest number of two: 4.9E-324, not 5E-324.
-    """
-    two_digits = f"{number:.1e}"
-    _, numerals, scale = Decimal(two_digits if float(two_digits) == number else repr(number)).normalize().as_tuple()
-    assert isinstance(scale, int), "infinities and NaN are printed elsewhere"
-    return "".join(map(str, numerals)), len(numerals) + scale - 1

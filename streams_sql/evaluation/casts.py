@@ -8,6 +8,7 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, TypeAlias
 
+from barnabas.kernel.java.numbers import double_text
 from streams_sql.evaluation import decimals, floats, time_texts
 from streams_sql.evaluation.integers import BIGINT_MAX, INTEGER_MAX, ranged, ranged_float
 from streams_sql.language.problem import SqlProblem
@@ -189,7 +190,7 @@ _TEXTS: Final[dict[SqlType, Conversion]] = {
     BOOLEAN: _boolean_text,
     INTEGER: str,
     BIGINT: str,
-    DOUBLE: floats.text_of,
+    DOUBLE: double_text,
     STRING: _same,
     BYTES: lambda value: base64.b64encode(value).decode(),
     TIME: time_texts.time_text,

@@ -6,31 +6,12 @@ import math
 import operator as python
 import re
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Final
 
 from streams_sql.typed import Operator
 
-# Between these bounds Java writes a number without an exponent.
-_PLAIN_MIN: Final = 1e-3
-_PLAIN_END: Final = 1e7
 # The length keeps the time bounded: Python reads longer texts slowly.
 _NUMBER: Final = re.compile(r"([+-]?(?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,9})?)[fFdD]?")
-
-
-def text_of(value: float) -> str:
-    if value != value:
-        return "NaN"
-    size = abs(value)
-    if _PLAIN_MIN <= size < _PLAIN_END or size == 0:
-        return repr(value)
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
-    if len(digits) == 1:
-        # Java has two digits at least: where one would tell the number, the two that are nearest to it.
-        sign, digits, exponent = Decimal(f"{value:.1e}").as_tuple()
-    return f"{'-' if sign else ''}{digits[0]}.{''.join(map(str, digits[1:]))}E{int(exponent) + len(digits) - 1}"
 
 
 def parse(text: str) -> float:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from streams_sql.evaluation import decimals, floats
+from barnabas.kernel.java.numbers import double_text
+from streams_sql.evaluation import decimals
 from streams_sql.evaluation.integers import BIGINT_MAX, INTEGER_MAX
 from streams_sql.formats.mismatch import Mismatch
 from streams_sql.formats.number_texts import decimal_number, double, fitted, time_of_day, whole_number
@@ -177,7 +178,7 @@ _WRITERS: Final[Mapping[SqlType, Write]] = {
     BOOLEAN: lambda value: "true" if value else "false",
     INTEGER: str,
     BIGINT: str,
-    DOUBLE: floats.text_of,
+    DOUBLE: double_text,
     STRING: str,
     BYTES: lambda value: base64.b64encode(value).decode(),
     TIME: str,

@@ -13,13 +13,13 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from barnabas.kernel.java.numbers import double_text
 from barnabas.kernel.serdes.codecs import CodecOptions, Codecs
 from barnabas.kernel.serdes.framing import Frame, read_frame, read_message_indexes
 from barnabas.kernel.serdes.protobuf import ProtobufCodec
 from barnabas.kernel.serdes.registry_client import RegistryClient, SchemaKey
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
 from barnabas.kernel.serdes.schema_text import AVRO, JSON, PROTOBUF
-from streams_sql.evaluation import floats
 from streams_sql.evaluation.time_texts import MS_PER_DAY
 from streams_sql.formats.avro_reading import read_avro_schema
 from streams_sql.formats.registered import registry_client
@@ -134,7 +134,7 @@ def _number_text(layout: struct.Struct, payload: bytes) -> str:
     if len(payload) != layout.size:
         raise ValueError("another length")
     (number,) = layout.unpack(payload)
-    return floats.text_of(number) if type(number) is float else str(number)
+    return double_text(number) if type(number) is float else str(number)
 
 
 def _bytes_text(payload: bytes) -> str:

@@ -11,7 +11,8 @@ from typing import Any, Final, TypeAlias
 import msgspec
 import orjson
 
-from streams_sql.evaluation import decimals, floats
+from barnabas.kernel.java.numbers import double_text
+from streams_sql.evaluation import decimals
 from streams_sql.evaluation.straight_line import made
 from streams_sql.formats.serde import Encode, Layout, Values
 from streams_sql.formats.wrapping import is_wrapped
@@ -162,7 +163,7 @@ def _double(raw: Raw, value: float) -> Any:
     size = abs(value)
     if _PLAIN_MIN <= size < _PLAIN_END or size == 0:
         return value
-    text = floats.text_of(value)
+    text = double_text(value)
     return text if size == math.inf or value != value else raw(text)
 
 

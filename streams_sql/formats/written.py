@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal as PythonDecimal
 from typing import Any, Final, TypeAlias
 
-from streams_sql.evaluation import floats
+from barnabas.kernel.java.numbers import double_text
 from streams_sql.formats.mismatch import Mismatch
 from streams_sql.formats.number_texts import EXACT, fitted, time_of_day
 from streams_sql.formats.serde import Values
@@ -86,7 +86,7 @@ _ACCEPTED: Final[Mapping[SqlType, set[Base]]] = {
 }
 _TEXTS: Final[Mapping[Base, Convert]] = {
     BOOLEAN: lambda value: "true" if value else "false",
-    DOUBLE: floats.text_of,
+    DOUBLE: double_text,
 }
 
 

@@ -7,8 +7,8 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
+from barnabas.kernel.java.numbers import double_text
 from streams_sql.evaluation.decimals import plain_text
-from streams_sql.evaluation.floats import text_of
 
 PLAIN_DIGITS_MAX: Final = 9999
 """A number with an exponent is written without one up to this many digits after, or zeros before, the point."""
@@ -93,7 +93,7 @@ def text_of_value(value: Any, is_plain: bool = False) -> str:
         case Decimal():
             return _plain(value) if is_plain else str(value)
         case float():
-            number = text_of(value)
+            number = double_text(value)
             return number if number[-1].isdigit() else f'"{number}"'
     return _text_of_word(value)
 

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from barnabas.kafka_tools.dump.message_json import double_text, text_of
+from barnabas.kafka_tools.dump.message_json import text_of
 from barnabas.kafka_tools.main import call
+from barnabas.kernel.java.numbers import double_text
 from barnabas.wire.batch import Record, build_batch
 from core_broker.log.config import LogConfig
 from tests.core_broker.log.batches import append, batch, open_log

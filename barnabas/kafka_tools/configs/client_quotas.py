@@ -10,15 +10,13 @@ from barnabas.client.admin.session import Session
 from barnabas.client.client_error import ClientError
 from barnabas.kernel.java.hash_map import hash_code, hash_map_order, map_order
 from barnabas.kernel.java.kafka_exceptions import error_of
+from barnabas.kernel.java.numbers import double_text
 
 QUOTAS: Final = ("consumer_byte_rate", "controller_mutation_rate", "producer_byte_rate", "request_percentage")
 ADDRESS_QUOTAS: Final = ("connection_creation_rate",)
 # How requests call the types of entities, and how the tool does.
 REQUEST_TYPES: Final = {"users": "user", "clients": "client-id", "ips": "ip"}
 SHOWN_TYPES: Final = {"user": "user-principal", "client-id": "client-id", "ip": "ip"}
-# Java writes numbers outside of these in powers of ten.
-PLAIN_MIN: Final = 1e-3
-PLAIN_MAX: Final = 1e7
 
 _EXACT: Final = 0
 _DEFAULT: Final = 1
@@ -90,7 +88,7 @@ async def show(session: Session, types: Sequence[str], names: Sequence[str]) -> 
             if kind in parts
         )
         values = found[entity]
-        quotas = ", ".join(f"{key}={java_double(values[key])}" for key in hash_map_order(values, len(values)))
+        quotas = ", ".join(f"{key}={double_text(values[key])}" for key in hash_map_order(values, len(values)))
         print(f"Quota configs for {shown} are {quotas}")
 
 
@@ -168,15 +166,3 @@ def _entity_hash(entity: Entity) -> int:
     return (
         31 + sum(hash_code(kind) ^ (hash_code(name) if name is not None else 0) for kind, name in entity)
     ) & 0xFFFFFFFF
-
-
-def java_double(value: float) -> str:
-    """`Double.toString`."""
-    if value == 0 or PLAIN_MIN <= abs(value) < PLAIN_MAX:
-        return repr(value)
-    from decimal import Decimal
-
-    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
-    first, *others = map(str, digits)
-    power = len(others) + int(exponent)
-    return f"{'-' if sign else ''}{first}.{''.join(others) or '0'}E{power}"

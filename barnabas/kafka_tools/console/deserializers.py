@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from barnabas.kafka_tools.dump.message_json import double_text
+from barnabas.kernel.java.numbers import double_text
 
 PACKAGE: Final = "org.apache.kafka.common.serialization."
 

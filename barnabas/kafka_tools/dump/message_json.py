@@ -5,17 +5,15 @@ A tagged field shows only when it differs from its default; bytes are base64, id
 
 from __future__ import annotations
 
-import math
 from base64 import b64encode, urlsafe_b64encode
 from typing import Any, Final
 
+from barnabas.kernel.java.numbers import double_text
 from barnabas.wire.fields import Field, Fresh
 from barnabas.wire.struct import Struct
 
 # Fields whose names in JSON do not follow from ours.
 _IRREGULAR: Final = {"kraft_version": "kRaftVersion", "kraft_version_feature": "kRaftVersionFeature"}
-_PLAIN_FROM: Final = 1e-3
-_PLAIN_BELOW: Final = 1e7
 # Java's library escapes what JSON requires and no more, with capital hexadecimal digits.
 _ESCAPES: Final = {
     **{code: f"\\u{code:04X}" for code in range(0x20)},
@@ -63,22 +61,6 @@ def text_of(node: object) -> str:
     return str(node)
 
 
-def double_text(value: float) -> str:
-    """A number as Java's Double.toString writes it: 1.0, 1.0E7, NaN, Infinity."""
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    if value == 0 or _PLAIN_FROM <= abs(value) < _PLAIN_BELOW:
-        shown = repr(value)
-        return shown if "e" not in shown else f"{value:f}"
-    mantissa, _, exponent = repr(float(f"{value!r}")).partition("e")
-    if exponent:
-        digits = mantissa if "." in mantissa else f"{mantissa}.0"
-        return f"{digits}E{int(exponent)}"
-    return _scientific(mantissa)
-
-
 def id_text(raw: bytes) -> str:
     """An id of 16 bytes as Kafka writes it."""
     return urlsafe_b64encode(raw)[:22].decode()
@@ -90,15 +72,6 @@ def camel_case(name: str) -> str:
         return _IRREGULAR[name]
     first, *others = name.split("_")
     return first + "".join([word.capitalize() for word in others])
-
-
-def _scientific(shown: str) -> str:
-    """Shift the point of a plain decimal behind its first digit that is not zero."""
-    sign, digits = ("-", shown[1:]) if shown.startswith("-") else ("", shown)
-    whole, _, fraction = digits.partition(".")
-    significant = (whole + fraction).lstrip("0").rstrip("0")
-    exponent = len(whole) - 1 if whole.strip("0") else -(len(fraction) - len(fraction.lstrip("0")) + 1)
-    return f"{sign}{significant[0]}.{significant[1:] or '0'}E{exponent}"
 
 
 def _field_node(field: Field, value: Any, version: int) -> object:

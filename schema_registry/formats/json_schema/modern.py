@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from schema_registry.formats.hash_order import hash_order
+from barnabas.kernel.java.hash_map import hash_map_order
 from schema_registry.formats.json_schema.joining import flattened, join
 from schema_registry.formats.json_schema.node import (
     ArrayNode,
@@ -132,7 +132,7 @@ class ModernReader(SchemaReader):
         """All keywords as one node, in the order in which a hash table holds them; properties come last."""
         assert isinstance(place.value, dict)
         product: Node | None = None
-        for keyword in hash_order(place.value):
+        for keyword in hash_map_order(place.value):
             part = self._keyword(keyword, place)
             if part is not None:
                 part = replace(part, source=place.value)

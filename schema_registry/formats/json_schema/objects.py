@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 import re2  # type: ignore[import-untyped]  # it has no stubs
 
+from barnabas.kernel.java.hash_map import copy_capacity, hash_map_order
 from schema_registry.formats.difference import Policy
-from schema_registry.formats.hash_order import hash_order
 from schema_registry.formats.json_schema.bounds import Bound
 from schema_registry.formats.json_schema.finding import MISSING, Comparison, Finding, Side, all_compatible, below, side
 from schema_registry.formats.json_schema.node import EmptyNode, FalseNode, Node, ObjectNode
@@ -36,7 +36,7 @@ def compare_objects(original: ObjectNode, update: ObjectNode, policy: Policy) ->
 def _compare_required(original: ObjectNode, update: ObjectNode) -> list[Finding]:
     found = []
     before, after = set(original.required), set(update.required)
-    for name in hash_order(original.properties):
+    for name in hash_map_order(original.properties):
         if name not in update.properties or (name in before) == (name in after):
             continue
         if name in before:
@@ -195,4 +195,4 @@ _QUIET = _quiet()
 
 
 def _both(original: Mapping[str, object], update: Mapping[str, object]) -> list[str]:
-    return hash_order([*hash_order(original), *hash_order(update)], presized_for=len(original))
+    return hash_map_order([*hash_map_order(original), *hash_map_order(update)], copy_capacity(len(original)))

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from schema_registry.formats.hash_order import hash_order
+from barnabas.kernel.java.hash_map import copy_capacity, hash_map_order
 from schema_registry.formats.protobuf.elements import Enum, Field, Label, MapType, Message, ProtoFile
 from schema_registry.formats.protobuf.field_type import FieldType, Kind, ScalarFamily
 from schema_registry.formats.protobuf.message_fields import MessageFields
@@ -259,7 +259,7 @@ def _named(kind: type[_Element], types: Iterable[Message | Enum]) -> dict[str, _
 
 def _in_hash_order(writer: Collection[str], reader: Iterable[str]) -> list[str]:
     """The names of both sides in the order in which Confluent tells of them."""
-    return hash_order([*hash_order(writer), *hash_order(reader)], presized_for=len(writer))
+    return hash_map_order([*hash_map_order(writer), *hash_map_order(reader)], copy_capacity(len(writer)))
 
 
 def _indexes(names: Iterable[str]) -> dict[str, int]:

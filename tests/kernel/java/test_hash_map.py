@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.kafka_tools.configs.client_quotas import java_double
 from barnabas.kernel.java.hash_map import hash_code, hash_map_order, partition_map_order
+from barnabas.kernel.java.numbers import double_text
 
 
 def test_hashes_are_those_of_java() -> None:
@@ -44,4 +44,4 @@ def test_a_map_grows_with_its_keys_and_loses_none() -> None:
     ],
 )
 def test_numbers_are_written_as_java_writes_them(value: float, text: str) -> None:
-    assert java_double(value) == text
+    assert double_text(value) == text

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from barnabas.kernel.java.numbers import double_text
 from streams_sql.evaluation import floats, time_texts
 from streams_sql.evaluation.casts import cast_function
 from streams_sql.language.problem import SqlProblem
@@ -194,12 +195,12 @@ def test_some_types_have_no_cast(source: SqlType, target: SqlType) -> None:
     ],
 )
 def test_texts_of_doubles_are_those_of_java(value: float, text: str) -> None:
-    assert floats.text_of(value) == text
+    assert double_text(value) == text
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_the_text_of_a_double_gives_it_back(value: float) -> None:
-    assert floats.parse(floats.text_of(value)) == value
+    assert floats.parse(double_text(value)) == value
 
 
 @given(st.integers(-MAX_DAYS, MAX_DAYS))

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from schema_registry.formats.hash_order import hash_order
+from barnabas.kernel.java.hash_map import copy_capacity, hash_map_order
 from schema_registry.formats.json_schema.matching import largest_matching
 
 SMALL = ["total", "notes", "created", "name", "vat", "currency", "id", "lines", "net", "customer", "status", "tags"]
@@ -23,13 +23,13 @@ LARGE = ["notes", "created", "vat", "tags", "total", "name", "currency", "id", "
     ],
 )
 def test_names_come_in_the_order_of_a_java_hash_table(names: list[str], order: list[str]) -> None:
-    assert hash_order(names) == order
+    assert hash_map_order(names) == order
 
 
 def test_a_table_that_was_filled_from_another_is_larger() -> None:
     names = ["id", "name", "total", "created", "customer", "lines", "currency", "status", "notes", "tags", "net", "vat"]
-    assert hash_order(names) == SMALL
-    assert hash_order(names, presized_for=len(names)) == LARGE
+    assert hash_map_order(names) == SMALL
+    assert hash_map_order(names, copy_capacity(len(names))) == LARGE
 
 
 def largest_by_trying(edges: dict[int, list[int]], right: int) -> int:
