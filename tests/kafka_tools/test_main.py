@@ -24,7 +24,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_tool_has_a_script_with_and_without_sh() -> None:
-    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     scripts = {name: at for name, at in project["project"]["scripts"].items() if name.startswith("kafka-")}
     assert set(scripts) == {name + end for name in commands.MODULES for end in ("", ".sh")}
     assert set(scripts.values()) == {"barnabas.kafka_tools.main:main"}
