@@ -14,7 +14,7 @@ _TABLE_VERSION: Final = 2
 """Of records that tell of the query of a table that is built in the place of another one: servers that know of no others read them, too."""
 _PLAIN_VERSION: Final = 1
 """Of records that tell of none: so do servers before that."""
-LOWERING: Final = 9
+LOWERING: Final = 10
 """Of how plans become jobs of Spark. It grows with each change after which a checkpoint would not mean the same any more."""
 
 

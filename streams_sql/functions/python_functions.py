@@ -1,7 +1,7 @@
 """Functions that users have written in Python: what both hosts call, and what is asked of the code when it is declared.
 
-An aggregate is a class without arguments: `initial()`, `add(state, …)` and `result(state)`, where `initial` and `add` give states that can
-be pickled. With `merge(one, other)` sessions that grow together, and with `undo(state, …)` rows of tables that change, cost no more than
+An aggregate is a class without arguments: `initial()`, `add(state, …)` and `result(state)`, where `initial` and `add` return states
+of plain values (see `spark/state_encoding`). With `merge(one, other)` sessions that grow together, and with `undo(state, …)` rows of tables that change, cost no more than
 this; without them, the values of the group are kept.
 """
 

@@ -37,6 +37,7 @@ from streams_sql.spark.ranges import Partition
 from streams_sql.spark.shard_processor import ShardProcessor
 from streams_sql.spark.shard_stage import NUMBER, PACKED, PARTITION, SHARD, TOPIC, Arrival, Chunk
 from streams_sql.spark.spilled_states import SpilledStates
+from streams_sql.spark.state_encoding import decoded, encoded
 from streams_sql.spark.waiting_rows import WaitingChange, WaitingRows
 
 HELD: Final = "held"
@@ -207,11 +208,11 @@ class _Shard:
             if self.next < self.whole_next:
                 self.whole_bytes += len(entry)
             self.next += 1
-            change, parts = pickle.loads(entry)  # noqa: S301 - our own state
+            change, parts = decoded(entry)
             if change is not None:
-                self.waiting.restore(change)
+                self.waiting.restore(WaitingChange(*change))
             for keyed, part in zip(self.pipeline.keyed, parts, strict=True):
-                keyed.restore(part)
+                keyed.restore(Part(*part))
 
     def take(self, packed: Iterable[SparkRow]) -> list[Row]:
         awaited = self._add(packed)
@@ -283,17 +284,18 @@ _KEPT: OrderedDict[tuple[str, int], _Shard] = OrderedDict()
 
 
 def _entries(changes: Iterator[WaitingChange], parts: Sequence[Part]) -> Iterator[bytes]:
-    """What has changed of rows that wait, and parts of all operators, pickled, in pieces that are not too large."""
+    """What has changed of rows that wait, and parts of all operators, encoded, in pieces that are not too large."""
     states = [iter(part.states.items()) for part in parts]
     is_first = True
     while True:
         change = next(changes, None)
         some = [
-            part._replace(states=dict(islice(each, ENTRY_STATES_MAX))) for part, each in zip(parts, states, strict=True)
+            (part.now, part.sides, dict(islice(each, ENTRY_STATES_MAX)))
+            for part, each in zip(parts, states, strict=True)
         ]
-        if not is_first and change is None and not any(part.states for part in some):
+        if not is_first and change is None and not any(states_of_part for _, _, states_of_part in some):
             return
-        yield pickle.dumps((change, some), pickle.HIGHEST_PROTOCOL)
+        yield encoded((None if change is None else tuple(change), some))
         is_first = False
 
 

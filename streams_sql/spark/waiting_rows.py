@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
 from streams_sql.local.interleaving import WholeLine
+from streams_sql.plan.pipeline import Row
 from streams_sql.spark.batch_plan import BEFORE_ALL
 from streams_sql.spark.ranges import Partition
 from streams_sql.spark.shard_stage import Chunk
@@ -23,7 +24,8 @@ class WaitingChange(NamedTuple):
 
     times: Mapping[Partition, int]
     gone: Mapping[Partition, int]
-    added: Mapping[Partition, Chunk]
+    added: Mapping[Partition, tuple[list[int], list[int], list[Row]]]
+    """Chunks, as plain tuples that can be encoded."""
 
 
 @dataclass(slots=True)
@@ -112,9 +114,9 @@ class WaitingRows:
             line = self._lines[partition]
             line.cut(count)
             line.saved -= count
-        for partition, chunk in change.added.items():
+        for partition, added in change.added.items():
             line = self._lines.setdefault(partition, _Line())
-            line.chunk.extend(chunk)
+            line.chunk.extend(Chunk(*added))
             line.saved = len(line)
 
     def _changes(self, gone: Mapping[Partition, int], added: Mapping[Partition, Chunk]) -> Iterator[WaitingChange]:
@@ -122,4 +124,5 @@ class WaitingRows:
         yield WaitingChange(dict(self._times), gone, {})
         for partition, chunk in added.items():
             for start in range(0, len(chunk.rows), CHANGE_ROWS_MAX):
-                yield WaitingChange({}, {}, {partition: _part(chunk, start, start + CHANGE_ROWS_MAX)})
+                part = _part(chunk, start, start + CHANGE_ROWS_MAX)
+                yield WaitingChange({}, {}, {partition: (part.times, part.places, part.rows)})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterable
 from typing import Any
 
 from streams_sql.processors.processor import Clock, KeylessProcessor, Processor, ReadingProcessor, TimedProcessor
+from streams_sql.spark.state_encoding import decoded, encoded
 
 
 class Driven:
@@ -52,10 +52,10 @@ class Driven:
 
     def _state(self, key: Any) -> Any:
         found = self.states.get(key)
-        return None if found is None else pickle.loads(found)
+        return None if found is None else decoded(found)
 
     def _keep(self, key: Any, state: Any) -> None:
         if state is None:
             self.states.pop(key, None)
         else:
-            self.states[key] = pickle.dumps(state)
+            self.states[key] = encoded(state)
