@@ -57,19 +57,21 @@ _FILES: Final[Mapping[str, str]] = {
 _MESSAGES: Final[Mapping[SqlType, str]] = {DATE: DATE_MESSAGE, TIME: TIME_MESSAGE, TIMESTAMP: TIMESTAMP_MESSAGE}
 
 
-def serialized_file(layout: Layout) -> str:
-    """As a registry would give it with `format=serialized`."""
-    return base64.b64encode(_File(layout).made.SerializeToString()).decode()
+def serialized_file(layout: Layout, *, widens: bool = False) -> str:
+    """As a registry would give it with `format=serialized`. With `widens`, fields of INTEGER columns have 64 bits, which are the same bytes:
+    of a larger number, a field of 32 bits would silently keep the lower ones."""
+    return base64.b64encode(_File(layout, widens).made.SerializeToString()).decode()
 
 
 class _File:
     """A file under construction: one message, with the others inside of it."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, widens: bool) -> None:
         from google.protobuf import descriptor_pb2
 
         self._types = descriptor_pb2.FieldDescriptorProto
         self._nullable_as = layout.format.nullable_as
+        self._widens = widens
         self._unnamed = 0
         self.made = descriptor_pb2.FileDescriptorProto(syntax="proto3")
         fields = [Field(column.name, column.type) for column in layout.columns]
@@ -88,6 +90,8 @@ class _File:
 
     def _type(self, added: Any, type_: SqlType, message: Any) -> None:
         match type_:
+            case _ if type_ == INTEGER and self._widens:
+                self._type(added, BIGINT, message)
             case Decimal(precision, scale):
                 self._imported(added, DECIMAL_MESSAGE)
                 added.options.ParseFromString(options_of_decimal(precision, scale))

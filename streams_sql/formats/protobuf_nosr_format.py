@@ -17,10 +17,11 @@ class PlainProtobufFormat:
     name = "PROTOBUF_NOSR"
 
     def decoder(self, layout: Layout) -> Decode:
-        codec = ProtobufCodec(serialized_file(layout), keeps_names=True)
-        part = read_message(codec.descriptor((0,)))
+        declared = ProtobufCodec(serialized_file(layout), keeps_names=True)
+        part = read_message(declared.descriptor((0,)), is_widened=True)
         if part is None:
             raise Mismatch("The Protobuf message is none that columns can be made of")
+        codec = ProtobufCodec(serialized_file(layout, widens=True), keeps_names=True)
         preamble, read, parse = codec.preamble, row_reader(part, layout.columns), codec.decode
 
         def decode(payloads: Sequence[bytes | None]) -> list[Values | Undecodable | None]:

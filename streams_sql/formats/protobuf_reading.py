@@ -54,6 +54,14 @@ def _long(value: Any) -> int:
         raise Mismatch(str(error)) from None
 
 
+def _integer(value: Any) -> int:
+    """A number whose field has 64 bits where records are read."""
+    try:
+        return ranged(int(value), INTEGER)
+    except ValueError as error:
+        raise Mismatch(str(error)) from None
+
+
 def _date(value: Mapping[str, int]) -> int:
     try:
         return days_from_civil(value["year"], value["month"], value["day"])
@@ -83,6 +91,8 @@ def _float(value: Any) -> float:
 
 _DOUBLES: Final = Scalar(DOUBLE, float)
 _FLOATS: Final = Scalar(DOUBLE, _float)
+_INTEGERS: Final = Scalar(INTEGER)
+_WIDENED: Final = Scalar(INTEGER, _integer)
 _LONGS: Final = Scalar(BIGINT, _long)
 _BINARY: Final = Scalar(BYTES, base64.b64decode)
 # By the numbers that descriptors have for types of fields. A number of an enum that the schema does not know has no name.
@@ -90,7 +100,7 @@ _SCALARS: Final[Mapping[int, Scalar]] = {
     1: _DOUBLES,
     2: _FLOATS,
     **dict.fromkeys((3, 4, 6, 7, 13, 16, 18), _LONGS),
-    **dict.fromkeys((5, 15, 17), Scalar(INTEGER)),
+    **dict.fromkeys((5, 15, 17), _INTEGERS),
     8: Scalar(BOOLEAN),
     9: Scalar(STRING),
     12: _BINARY,
@@ -101,7 +111,7 @@ _WRAPPERS: Final[Mapping[str, Scalar]] = {
     "google.protobuf.FloatValue": _FLOATS,
     "google.protobuf.Int64Value": _LONGS,
     "google.protobuf.UInt64Value": _LONGS,
-    "google.protobuf.Int32Value": Scalar(INTEGER),
+    "google.protobuf.Int32Value": _INTEGERS,
     "google.protobuf.UInt32Value": _LONGS,
     "google.protobuf.BoolValue": Scalar(BOOLEAN),
     "google.protobuf.StringValue": Scalar(STRING),
@@ -114,15 +124,17 @@ _LOGICAL: Final[Mapping[str, Scalar]] = {
 }
 
 
-def read_message(descriptor: Any, *, opens_wrappers: bool = True) -> Part | None:
+def read_message(descriptor: Any, *, opens_wrappers: bool = True, is_widened: bool = False) -> Part | None:
     """What a message says of its records; None where no column can hold it. A wrapper such as google.protobuf.BoolValue is a scalar that
-    may be NULL, or else a struct with the field `value`."""
-    return _Reader(opens_wrappers).message(descriptor)
+    may be NULL, or else a struct with the field `value`. `is_widened`: records are parsed with 64 bits where the message has 32 (see
+    `protobuf_descriptor`)."""
+    return _Reader(opens_wrappers, _WIDENED if is_widened else _INTEGERS).message(descriptor)
 
 
 class _Reader:
-    def __init__(self, opens_wrappers: bool) -> None:
+    def __init__(self, opens_wrappers: bool, integers: Scalar) -> None:
         self._opens_wrappers = opens_wrappers
+        self._integers = integers
         self._open: set[str] = set()
 
     def message(self, descriptor: Any) -> Part | None:
@@ -150,14 +162,17 @@ class _Reader:
 
     def _single(self, field: Any) -> Part | None:
         if field.type != _MESSAGE:
-            return _SCALARS.get(field.type)
+            return self._scalar(_SCALARS.get(field.type))
         full_name = field.message_type.full_name
         if full_name == DECIMAL_MESSAGE:
             return _decimal(field)
-        wrapped = _WRAPPERS.get(full_name)
+        wrapped = self._scalar(_WRAPPERS.get(full_name))
         if wrapped is not None:
             return wrapped if self._opens_wrappers else Fields((("value", wrapped),), lambda value: {"value": value})
         return _LOGICAL.get(full_name) or self.message(field.message_type)
+
+    def _scalar(self, found: Scalar | None) -> Scalar | None:
+        return self._integers if found is _INTEGERS else found
 
     def _map(self, entry: Any) -> Part | None:
         value = self._field(entry.fields_by_name["value"])

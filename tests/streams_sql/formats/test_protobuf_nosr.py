@@ -10,7 +10,7 @@ from google.protobuf.wrappers_pb2 import Int32Value, StringValue
 
 from streams_sql.formats.serde import Undecodable
 from streams_sql.sources import FormatUse
-from streams_sql.sql_types import INTEGER, STRING, Array, Map, SqlType
+from streams_sql.sql_types import BIGINT, INTEGER, STRING, Array, Field, Map, SqlType, Struct
 from tests.streams_sql.formats.layouts import EVERY_TYPE, decode_one, encode_one, layout_of
 
 FULL_ROW: tuple[Any, ...] = (
@@ -66,6 +66,27 @@ def test_wrappers_are_messages_of_their_own() -> None:
     payload = b"".join(bytes((tag, len(each))) + each for tag, each in zip((0x0A, 0x12), inner, strict=True))
     assert encode_one(layout, (7, "x")) == payload
     assert decode_one(layout, payload) == (7, "x")
+
+
+@pytest.mark.parametrize("nullable_as", [None, "OPTIONAL", "WRAPPER"])
+@pytest.mark.parametrize(
+    ("number", "is_integer"), [(2**31 - 1, True), (-(2**31), True), (2**31, False), (-(2**40), False)]
+)
+def test_numbers_that_are_no_integer_are_undecodable(nullable_as: str | None, number: int, is_integer: bool) -> None:
+    use = FormatUse("PROTOBUF_NOSR", nullable_as=nullable_as)
+    for type_, row in (
+        (lambda scalar: scalar, (number,)),
+        (Array, ([number],)),
+        (lambda scalar: Map(STRING, scalar), ({"k": number},)),
+        (lambda scalar: Struct((Field("X", scalar),)), ({"X": number},)),
+    ):
+        payload = encode_one(layout_of({"A": type_(BIGINT)}, use), row)
+        found = decode_one(layout_of({"A": type_(INTEGER)}, use), payload)
+        if is_integer:
+            assert found == row
+        else:
+            assert isinstance(found, Undecodable)
+            assert f"Number out of range: {number}: INTEGER holds" in found.reason
 
 
 @pytest.mark.parametrize("payload", [b"\xff", b"\x08", b"\x12\x7fx"])
