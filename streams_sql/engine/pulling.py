@@ -140,7 +140,7 @@ class Pulling:
         state = (
             "" if status.state == _UNKNOWN else f" It is {status.state}{f': {status.error}' if status.error else ''}."
         )
-        return (f"The query {query_id} has not written to {source.name} yet.{state}",)
+        return (f"The query {query_id} has not written to {source.name} yet.{state}", *self._incompleteness(source))
 
     def _analysed(self, text: str) -> PullPlan | BoundedPlan:
         statement = parse_statement(text, self._catalogue.types, self._catalogue.functions)

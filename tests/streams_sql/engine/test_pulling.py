@@ -19,6 +19,8 @@ from tests.streams_sql.views.tables import opened
 from tests.streams_sql.views.written_topic import WrittenTopic
 from tests.waiting import wait_for
 
+BEHIND = "X is incomplete: query CTAS_X_1 has read 40 % of its topics and is 6 records behind."
+
 
 @dataclass
 class Told:
@@ -50,9 +52,13 @@ def test_a_query_that_has_not_begun_is_told(barnabas: BarnabasBroker, topic: str
         found = []
         async with opened(tmp_path, barnabas.address, source) as views:
             follower = ViewFollower(views, lambda: [source])
-            pulling = Pulling(views, follower, statements.catalogue, Budget(), 10, told, lambda _: ())
+            behind: list[str] = []
+            pulling = Pulling(views, follower, statements.catalogue, Budget(), 10, told, lambda _: tuple(behind))
             for told.now, told.error in (("STARTING", None), ("STARTING", "no Java"), ("RUNNING", None)):
                 found.append((await pulling.start("SELECT * FROM X;", query)).notes)
+            behind.append(BEHIND)
+            found.append((await pulling.start("SELECT * FROM X;", query)).notes)
+            behind.clear()
             written.write([("a", {"N": 1})])
             view = views.view("X")
             assert view is not None
@@ -64,5 +70,6 @@ def test_a_query_that_has_not_begun_is_told(barnabas: BarnabasBroker, topic: str
         ("The query CTAS_X_1 has not begun yet: Spark is starting it, and X is empty until then.",),
         ("The query CTAS_X_1 has not written to X yet. It is STARTING: no Java.",),
         ("The query CTAS_X_1 has not written to X yet. It is RUNNING.",),
+        ("The query CTAS_X_1 has not written to X yet. It is RUNNING.", BEHIND),
         (),
     ]
