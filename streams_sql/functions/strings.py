@@ -227,13 +227,24 @@ def upper_case(text: str) -> str:
 @scalar(
     "len",
     "STRING -> INTEGER",
+    group=Group.STRING,
+    doc="How many UTF-16 codes a text has, as in ksqlDB: a character outside the basic plane, such as most emoji, counts as two.",
+    parameters=("input",),
+    spark="if(octet_length({0}) = length({0}), length({0}), length({0}) + length(regexp_replace({0}, '[^\U00010000-\U0010ffff]', '')))",
+)
+def length_of(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+@scalar(
+    "len",
     "BYTES -> INTEGER",
     group=Group.STRING,
-    doc="How many characters a text has, or how many bytes there are. A character outside the basic plane is one, where ksqlDB counts two.",
+    doc="How many bytes there are.",
     parameters=("input",),
     spark="length({0})",
 )
-def length_of(value: str | bytes) -> int:
+def size_of(value: bytes) -> int:
     return len(value)
 
 

@@ -59,7 +59,7 @@ from tests.streams_sql.functions.calling import call
         ("LCASE", ("ÄbC",), "äbc"),
         ("UCASE", ("straße",), "STRASSE"),
         ("LEN", ("日本",), 2),
-        ("LEN", ("😀!",), 2),
+        ("LEN", ("😀!",), 3),
         ("LEN", (b"\x00\x01\x02",), 3),
         ("LPAD", ("foo", 7, "Bar"), "BarBfoo"),
         ("LPAD", ("foo", 2, "Bar"), "fo"),
