@@ -10,6 +10,7 @@ from typing import Final
 from tests.streams_sql.recomputation.queries import Select, used_sources
 from tests.streams_sql.recomputation.query_generation import QueryGeneration
 from tests.streams_sql.recomputation.sources import UNITS, Record, SourceDefinition, random_records, random_sources
+from tests.streams_sql.recomputation.time_bounds import time_bounds
 
 RECORDS: Final = (3, 10, 30, 60, 100)
 """How many records a case has by default: one of these numbers."""
@@ -40,4 +41,5 @@ def random_case(seed: int, sizes: Sequence[int] = RECORDS) -> Case:
     query = QueryGeneration(random, sources, unit).query()
     names = used_sources(query)
     used = tuple(source for source in sources if source.name in names)
-    return Case(seed, used, query, random_records(random, used, random.choice(sizes), unit))
+    records = random_records(random, used, random.choice(sizes), unit, time_bounds(query))
+    return Case(seed, used, query, records)

@@ -107,7 +107,7 @@ class Expressions:
     def number(self) -> Expression | None:
         """One that can be summed up without rounding errors, if there is any."""
         types = [operand.expression.type for operand in self._operands if operand.is_exact]
-        summed = [type_ for type_ in types if type_ in (*INTEGERS, Type.DOUBLE)]
+        summed = [type_ for type_ in types if type_ in (*INTEGERS, Type.DECIMAL, Type.DOUBLE)]
         if not summed:
             return None
         chosen = self._random.choice(summed)

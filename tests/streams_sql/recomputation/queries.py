@@ -80,6 +80,8 @@ class Call:
         text = self.of.duck_text
         wrap = {Type.INTEGER: "wrap32", Type.BIGINT: "wrap64"}.get(self.of.type, "")
         wide = f"CAST({text} AS HUGEINT)" if wrap else text
+        if self.function is Function.AVG and self.of.type is Type.DECIMAL:
+            return f"mean2(SUM({text}), COUNT({text}))"
         return self.function.duck.format(x=text, wrap=wrap, wide=wide, over=over)
 
 

@@ -113,7 +113,7 @@ class QueryGeneration:
             number = expressions.number()
             return Call(Function.COUNT_ALL) if number is None else Call(function, number)
         of = expressions.any()
-        if function in (Function.MIN, Function.MAX, Function.TOPK) and of.type in (*_UNORDERED_TYPES, Type.DECIMAL):
+        if function in (Function.MIN, Function.MAX, Function.TOPK) and of.type in _UNORDERED_TYPES:
             return Call(Function.COUNT, of)
         return Call(function, of)
 

@@ -41,6 +41,8 @@ _MACROS: Final = """
 CREATE MACRO wrap32(x) AS CAST(((x + 2147483648) % 4294967296 + 4294967296) % 4294967296 - 2147483648 AS INTEGER);
 CREATE MACRO wrap64(x) AS CAST(((x + 9223372036854775808) % 18446744073709551616 + 18446744073709551616)
     % 18446744073709551616 - 9223372036854775808 AS BIGINT);
+CREATE MACRO mean2(total, n) AS CASE WHEN n = 0 THEN 0.0 ELSE
+    CAST(SIGN(total) * ((2 * CAST(ABS(total) * 1000000 AS HUGEINT) + n) // (2 * n)) AS DOUBLE) / 1000000 END;
 """
 SEQ_STEP: Final = 1 << 20
 """Between the numbers of records, so that rows that come of one can be numbered between them."""

@@ -23,6 +23,9 @@ _STEPS: Final = ((0,), (1,), (0, 1), (0, 1, 2, 3), (0, 1, 9))
 """Units of time between two records: one of these numbers."""
 LARGE: Final = 1000
 """Cases with more records have more keys and different times: else each record would meet each other one in a join."""
+_AT_BOUNDS: Final = 0.15
+_AHEAD: Final = 0.2
+"""Of the times at a bound, those that are later than all before."""
 _NULLS: Final = 0.15
 _EXTREMES: Final[Mapping[Type, tuple[Any, ...]]] = {
     Type.INTEGER: (0, 1, -1, 2**31 - 1, -(2**31)),
@@ -132,11 +135,13 @@ def _random_columns(random: Random, key_type: Type) -> tuple[ColumnDefinition, .
 
 class _Times:
     """The time at which each record of a case is written: mostly later than the one before, and some far away from it. Times are apart by
-    whole units, and so are the bounds of windows: records are often at a bound."""
+    whole units, and so are the bounds of windows; some are apart by just what decides whether a record is late, or over. So records are
+    often at a bound."""
 
-    def __init__(self, random: Random, unit: int, steps: Sequence[tuple[int, ...]]) -> None:
+    def __init__(self, random: Random, unit: int, steps: Sequence[tuple[int, ...]], bounds: Sequence[int]) -> None:
         self._random = random
         self._unit = unit
+        self._bounds = bounds
         self._now = START + random.randint(0, 9) * unit
         self._steps = random.choice(steps)
         self._late = random.choice((0.0, 0.1, 0.3, 0.6))
@@ -145,6 +150,12 @@ class _Times:
 
     def next(self) -> int:
         random = self._random
+        if self._bounds and random.random() < _AT_BOUNDS:
+            bound = random.choice(self._bounds)
+            if random.random() < _AHEAD:
+                self._now += bound
+                return self._now
+            return max(self._now - bound, 1)
         self._now += self._unit * random.choice(self._steps)
         if random.random() < self._decades:
             return random.choice((1, SECOND, START - 7300 * DAY, START + 365 * DAY))
@@ -153,10 +164,13 @@ class _Times:
         return self._now
 
 
-def random_records(random: Random, sources: Sequence[SourceDefinition], count: int, unit: int) -> tuple[Record, ...]:
-    """Records in the order in which they are written. Those of a table's key are all in one partition."""
+def random_records(
+    random: Random, sources: Sequence[SourceDefinition], count: int, unit: int, bounds: Sequence[int]
+) -> tuple[Record, ...]:
+    """Records in the order in which they are written. Those of a table's key are all in one partition. `bounds` are distances of times
+    that matter to the query."""
     is_large = count > LARGE
-    times = _Times(random, unit, _STEPS[1:] if is_large else _STEPS)
+    times = _Times(random, unit, _STEPS[1:] if is_large else _STEPS, bounds)
     keys = _random_keys(sources[0].columns[0].type, count // 50 if is_large else random.choice((1, 3, 5, 20)))
     places = {key: place for place, key in enumerate(keys)}
     tombstones = random.choice((0.0, 0.1, 0.3))
