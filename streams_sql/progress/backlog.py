@@ -65,7 +65,7 @@ class Backlog:
             held = " and holds back rows that wait for records of other partitions" if self.has_held else ""
             return f"has read all of its topics{held}"
         if not self.is_known:
-            return f"has not finished its first batch of up to {self.total} records"
+            return f"has not finished a batch since it was started; its topics have {self.total} records"
         return f"has read {self.percent} % of its topics and is {self.behind} records behind"
 
 

@@ -85,11 +85,13 @@ def test_a_table_is_incomplete_until_all_that_it_is_made_of_is_read(
         chain.write("s", 10)
         async with chain.running():
             first = "N is incomplete: query CSAS_M, which writes M,"
-            assert await chain.notes() == [f"{first} has not finished its first batch of up to 10 records."]
+            assert await chain.notes() == [
+                f"{first} has not finished a batch since it was started; its topics have 10 records."
+            ]
             chain.write("m", 5)
             chain.read(chain.middle, "s", 5)
             assert await chain.notes() == [
-                "N is incomplete: query CTAS_N has not finished its first batch of up to 5 records.",
+                "N is incomplete: query CTAS_N has not finished a batch since it was started; its topics have 5 records.",
                 f"{first} has read 50 % of its topics and is 5 records behind.",
             ]
             # It has read what there is, and more is to come.
@@ -118,7 +120,7 @@ def test_a_table_that_lags_later_is_out_of_date(barnabas: BarnabasBroker, topic:
             assert await chain.notes() == [], "it has just come"
             chain.now_s += 10
             assert await chain.notes() == [
-                "N is incomplete: query CSAS_M, which writes M, has not finished its first batch of up to 4 records."
+                "N is incomplete: query CSAS_M, which writes M, has not finished a batch since it was started; its topics have 4 records."
             ]
             chain.read(chain.middle, "s", 4)
             assert await chain.notes() == []

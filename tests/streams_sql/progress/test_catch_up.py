@@ -37,7 +37,7 @@ class Reader:
 def test_it_is_behind_until_it_has_read_what_there_was_at_first() -> None:
     reader = Reader()
     assert not reader.look(200, 100)
-    assert reader.text == "has not finished its first batch of up to 100 records"
+    assert reader.text == "has not finished a batch since it was started; its topics have 100 records"
     reader.read(150)
     assert not reader.look(200, 100)
     assert reader.text == "has read 50 % of its topics and is 50 records behind"
