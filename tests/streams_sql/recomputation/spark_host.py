@@ -26,6 +26,8 @@ TOGETHER: Final = 6
 """Queries that run at the same time."""
 BATCHES_MAX: Final = 8
 """Of one query: each takes a fraction of a second."""
+SHARDS: Final = ("1", "1", "2", "3")
+"""Into how many shards the state of a query goes, if its operators have one key."""
 QUIET_S: Final = 10.0
 """A query that has read everything and has written nothing for so long writes nothing more."""
 QUIET_AFTER_KILL_S: Final = 180.0
@@ -56,7 +58,7 @@ class Running:
 
 
 class SparkHost:
-    """Runs several queries at the same time, with batches of different sizes. A query has finished when its topic holds what is expected,
+    """Runs several queries at the same time, with batches of different sizes and different numbers of shards. A query has finished when its topic holds what is expected,
     or when it has read everything and has written nothing for a while. With `is_disturbed`, inputs are paused and processes are killed
     meanwhile; queries then write exactly once."""
 
@@ -107,6 +109,7 @@ class SparkHost:
             running.query_id = self._service.start_query(
                 case.query.statement(_made(case), running.sink, partitions),
                 sql_batch_max_records=str(random.choice((least, 2 * least, 1_000_000))),
+                spark_sql_shuffle_partitions=random.choice(SHARDS),
                 processing_guarantee=self._guarantee,
             )
         except Exception as error:  # noqa: BLE001 - it is the outcome

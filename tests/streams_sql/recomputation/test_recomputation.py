@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -75,5 +76,8 @@ def test_many_bounded_queries(topics: CaseTopics) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(7200)
-def test_many_queries_on_spark(spark_host: SparkHost) -> None:
-    check(spark_host, [random_case(seed) for seed in range(LONG_QUERIES["spark"])], shrink_attempts=30)
+@pytest.mark.parametrize("is_disturbed", [False, True], ids=["plain", "disturbed"])
+def test_many_queries_on_spark(sql_service: SqlProcess, topics: CaseTopics, is_disturbed: bool) -> None:
+    """Disturbed: processes are killed, and inputs paused."""
+    with closing(SparkHost(sql_service, topics, is_disturbed)) as host:
+        check(host, [random_case(seed) for seed in range(LONG_QUERIES["spark"])], shrink_attempts=30)
