@@ -19,12 +19,12 @@ from barnabas.kernel.http.server import Server
 from barnabas.kernel.kafka_clients.admin import Admin, Cluster
 from barnabas.kernel.kafka_log.failures import StoreFailure
 from barnabas.kernel.kafka_log.topic_log import LogClients
+from barnabas.kernel.leadership.forwarding import Forwarder
 from barnabas.kernel.settings import Settings
 from barnabas.wire.client import Client
-from connect.cluster.forwarding import Forwarder
 from connect.cluster.group import Alone, Group
 from connect.cluster.membership import Identity, Membership
-from connect.cluster.routing import Routing
+from connect.cluster.routing import FORWARDING, Routing
 from connect.config.providers import Providers
 from connect.http.connectors import Connectors
 from connect.http.plugins import PluginPages
@@ -78,7 +78,7 @@ class Instance:
             _logger.warning("plugin.path names %s, which is neither a folder nor a Python file", path)
         self._plugins = installed(paths)
         self._providers = Providers(self._own.properties)
-        self._forwarder = Forwarder()
+        self._forwarder = Forwarder(FORWARDING)
         self._host = TaskHost()
         self.worker = Worker(self._member, self._loggers)
         self._routing = Routing(self._forwarder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import version
@@ -12,6 +11,7 @@ from typing import Final
 from barnabas.kernel.kafka_clients.librdkafka import addresses as plain_addresses
 from barnabas.kernel.kafka_clients.tls import tls_context
 from barnabas.kernel.kafka_clients.topic_shape import TopicShape
+from barnabas.kernel.leadership.identity import Identity as InstanceIdentity
 from barnabas.kernel.logging import configured
 from barnabas.kernel.setting_errors import SettingError
 from barnabas.kernel.settings import Settings
@@ -25,7 +25,6 @@ MS_PER_S: Final = 1000
 OFFSETS_FILE: Final = "offset.storage.file.filename"
 DEFAULT_OFFSETS_FILE: Final = "connect.offsets"
 
-_EVERY_INTERFACE: Final = ("", "0.0.0.0", "::")  # noqa: S104 - recognised here, not bound to
 _JSON_UNLESS_GIVEN: Final = ("key.converter", "value.converter")
 _FOR_TASKS: Final = frozenset({"bootstrap.servers", "header.converter", "schema.registry.url", *_JSON_UNLESS_GIVEN})
 _OWN_LISTENERS: Final = frozenset({"ssl.certificate", "ssl.key"})
@@ -95,18 +94,14 @@ class WorkerSettings:
         )
 
     def identity(self, addresses: Sequence[tuple[str, int]]) -> Identity:
-        """How other workers reach this one: at its first listener, unless somebody says otherwise."""
-        settings = self._settings
-        schemes = [listener.partition("://")[0].lower() for listener in settings.items_of("listeners")]
+        """How other workers reach this one: at its first listener, unless another address is advertised."""
+        settings, listeners = self._settings, self._settings.items_of("listeners")
+        schemes = [listener.partition("://")[0].lower() for listener in listeners]
         wanted = settings.text("rest.advertised.listener").lower()
         place = schemes.index(wanted) if wanted in schemes else 0
-        host, port = addresses[place]
-        if host in _EVERY_INTERFACE:
-            host = socket.gethostname()
-        host = settings.text("rest.advertised.host.name") or host
-        port = settings.integer("rest.advertised.port") or port
-        worker_id = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        return Identity(worker_id, f"{schemes[place]}://{worker_id}")
+        host, port = settings.text("rest.advertised.host.name"), settings.integer("rest.advertised.port")
+        reached = InstanceIdentity.at(listeners[place], addresses[place], host, port)
+        return Identity(reached.address, reached.url)
 
     def context(self, worker_id: str) -> WorkerContext:
         settings = self._settings

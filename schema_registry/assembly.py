@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
 from collections.abc import Sequence
+from dataclasses import replace
 
 from barnabas.kernel.http import http_settings
 from barnabas.kernel.http.request import BodyLimits
 from barnabas.kernel.http.server import Server
+from barnabas.kernel.leadership.election import Election, ElectionSettings
+from barnabas.kernel.leadership.forwarding import Forwarder, ForwardingRules
+from barnabas.kernel.leadership.identity import Identity
 from barnabas.kernel.setting_errors import SettingError
 from barnabas.kernel.settings import Settings
 from barnabas.wire.client import Client
-from barnabas.wire.election.election import Election, ElectionSettings
-from barnabas.wire.election.identity import Identity
 from barnabas.wire.messages.metadata import MetadataRequest, MetadataResponse
 from schema_registry.canonical_texts import CanonicalTexts
-from schema_registry.cluster.forwarding import Forwarder
 from schema_registry.http.application import Profile, RegistryApplication
 from schema_registry.http.parameters import PageLimits
 from schema_registry.http.resource import ListLimits
 from schema_registry.http.service import ClusterNames, ServiceStatus
-from schema_registry.node import Node
+from schema_registry.node import OFFSET_HEADER, Node
 from schema_registry.registry import Registry
 from schema_registry.schema import Schema
 from schema_registry.scopes import Defaults
@@ -36,8 +36,6 @@ from schema_registry.store.values import SchemaValue
 
 ELECTION_PROTOCOL = "sr"
 """The type of group in which registries elect their leader."""
-
-_EVERY_INTERFACE = ("", "0.0.0.0", "::")  # noqa: S104 - recognised here, not bound to
 
 
 class Instance:
@@ -64,12 +62,8 @@ class Instance:
             timeout_ms=timeout_ms,
             init_timeout_ms=settings.integer("kafkastore.init.timeout.ms"),
         )
-        self._forwarder = Forwarder(
-            further_headers=settings.items_of("inter.instance.headers.whitelist"),
-            connect_timeout_ms=settings.integer("leader.connect.timeout.ms"),
-            timeout_ms=settings.integer("leader.read.timeout.ms"),
-        )
-        self._node = Node(self._store, self._forwarder, settle_ms=timeout_ms)
+        self._forwarder = Forwarder(_forwarding(settings))
+        self._node = Node(self._store, self._forwarder, settle_s=timeout_ms / 1000)
         self._registry = Registry(
             self._state, self._node, _defaults(settings), modes_may_change=settings.boolean("mode.mutability")
         )
@@ -175,17 +169,27 @@ def _list_limits(settings: Settings) -> ListLimits:
 
 
 def _identity(settings: Settings, addresses: Sequence[tuple[str, int]]) -> Identity:
-    """How the other instances reach this one: at its first listener, unless somebody says otherwise."""
-    host, port = addresses[0]
-    scheme = settings.items_of("listeners")[0].partition("://")[0].lower()
-    if host in _EVERY_INTERFACE:
-        host = socket.gethostname()
+    """How the other instances reach this one: at its first listener, unless another address is advertised."""
+    listener, host, port = settings.items_of("listeners")[0], settings.text("host.name"), settings.integer("host.port")
     eligible = settings["master.eligibility"]
-    return Identity(
-        scheme,
-        settings.text("host.name") or host,
-        settings.integer("host.port") or port,
-        settings.boolean("leader.eligibility") if eligible is None else bool(eligible),
+    return replace(
+        Identity.at(listener, addresses[0], host, port),
+        eligible=settings.boolean("leader.eligibility") if eligible is None else bool(eligible),
+    )
+
+
+def _forwarding(settings: Settings) -> ForwardingRules:
+    default = ForwardingRules()
+    return replace(
+        default,
+        request_headers=(
+            *default.request_headers,
+            "Confluent-Accept-Unknown-Properties",
+            *settings.items_of("inter.instance.headers.whitelist"),
+        ),
+        response_headers=(*default.response_headers, OFFSET_HEADER),
+        connect_timeout_ms=settings.integer("leader.connect.timeout.ms"),
+        timeout_ms=settings.integer("leader.read.timeout.ms"),
     )
 
 

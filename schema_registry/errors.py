@@ -170,9 +170,5 @@ class OperationTimedOut(RegistryError):
     code = 50002
 
 
-class ForwardingFailed(RegistryError):
-    code = 50003
-
-
 class LeaderUnknown(RegistryError):
     code = 50004

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from typing import Final
@@ -21,16 +20,16 @@ from barnabas.kernel.http.router import Route, Router
 from barnabas.kernel.http.server import Server
 from barnabas.kernel.kafka_clients.admin import Admin
 from barnabas.kernel.kafka_log.failures import StoreFailure
+from barnabas.kernel.leadership.forwarding import Forwarder
+from barnabas.kernel.leadership.identity import Identity
 from barnabas.kernel.serdes.registry_check import RegistryCheck
 from barnabas.kernel.setting_errors import SettingError
 from barnabas.kernel.settings import Settings
-from barnabas.wire.election.identity import Identity
 from streams_sql.engine.engine import Engine
 from streams_sql.engine.failures import Starting
 from streams_sql.engine.figures import EngineFigures
 from streams_sql.engine_settings import EngineSettings
 from streams_sql.http import query_metrics
-from streams_sql.http.forwarding import Forwarder
 from streams_sql.http.inserts import InsertPages
 from streams_sql.http.problems import Problems, shape
 from streams_sql.http.queries import QueryPages
@@ -47,7 +46,6 @@ KAFKA_TIMEOUT_S: Final = 5.0
 KAFKA_RETRY_S: Final = 1.0
 BODY_MAX_BYTES: Final = 16 * 1024 * 1024
 
-_EVERY_INTERFACE: Final = ("", "0.0.0.0", "::")  # noqa: S104 - recognised here, not bound to
 _logger = logging.getLogger(__name__)
 
 
@@ -150,16 +148,14 @@ class Instance:
 
 
 def _identity(settings: Settings, addresses: Sequence[tuple[str, int]]) -> Identity:
-    """How other servers reach this one: at its first listener, unless somebody says otherwise."""
+    """How other servers reach this one: at its first listener, unless another address is advertised."""
     advertised = settings.text("ksql.advertised.listener")
     if advertised:
         parts = urlsplit(advertised)
         if parts.scheme not in ("http", "https") or parts.hostname is None or parts.port is None:
             raise SettingError("ksql.advertised.listener", advertised, "expected http://HOST:PORT")
         return Identity(parts.scheme, parts.hostname, parts.port)
-    scheme = settings.items_of("listeners")[0].partition("://")[0].lower()
-    host, port = addresses[0]
-    return Identity(scheme, socket.gethostname() if host in _EVERY_INTERFACE else host, port)
+    return Identity.at(settings.items_of("listeners")[0], addresses[0])
 
 
 async def _reached(admin: Admin) -> str:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from barnabas.kernel.kafka_clients.topic_shape import BROKER_DEFAULT
+from barnabas.kernel.leadership.election import ElectionSettings
 from barnabas.kernel.properties import PropertiesError, parse
 from barnabas.kernel.setting_errors import SettingError
 from barnabas.kernel.settings import MASK, Settings
-from barnabas.wire.election.election import ElectionSettings
 from streams_sql.analysis.defaults import (
     AGGREGATE_LIMITS,
     KEEP_CASE,

@@ -12,7 +12,7 @@ from barnabas.kernel.kafka_clients.topic_shape import BROKER_DEFAULT, TopicShape
 from barnabas.kernel.kafka_log.failures import StoreFailure
 from barnabas.kernel.kafka_log.log import ConfigLog, MemoryLog
 from barnabas.kernel.kafka_log.topic_log import LeaderLog, LogClients
-from barnabas.wire.election.identity import Identity
+from barnabas.kernel.leadership.identity import Identity
 from streams_sql.engine.answers import IndexStatus
 from streams_sql.engine.assertions import Assertions
 from streams_sql.engine.catalogue import Catalogue

@@ -23,6 +23,7 @@ DEFAULT_REBALANCE_TIMEOUT_MS: Final = 60_000
 DEFAULT_HEARTBEAT_INTERVAL_MS: Final = 3_000
 RETRY_BACKOFF_MS: Final = 100
 RETRY_BACKOFF_MAX_MS: Final = 2_000
+LEAVE_TIMEOUT_S: Final = 2.0
 # A join is answered when the rebalance ends, which may take the whole rebalance timeout.
 JOIN_SLACK_MS: Final = 5_000
 
@@ -33,7 +34,8 @@ _REJOIN: Final = frozenset({ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_G
 
 @dataclass(frozen=True, slots=True)
 class GroupSettings:
-    """Which group, and its timing. `instance_id` makes the membership static: it survives short absences."""
+    """Which group, and its timing. `instance_id` makes the membership static: it survives short absences, and a `stop` unless the member
+    `leaves` then."""
 
     group_id: str
     protocol_type: str
@@ -41,6 +43,7 @@ class GroupSettings:
     rebalance_timeout_ms: int = DEFAULT_REBALANCE_TIMEOUT_MS
     heartbeat_interval_ms: int = DEFAULT_HEARTBEAT_INTERVAL_MS
     instance_id: str | None = None
+    leaves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,22 +259,26 @@ class GroupMember:
         return heard_s + self._settings.session_timeout_ms / 1000
 
     async def _leave(self) -> None:
-        """Tells the coordinator at once, so that the others need not wait out the session. Static members stay."""
-        if not self._member_id or self._settings.instance_id:
+        """Tells the coordinator at once, so that the others need not wait out the session."""
+        settings = self._settings
+        if not self._member_id or (settings.instance_id and not (settings.leaves and self._stopping.is_set())):
             return
         member_id, self._member_id = self._member_id, _NEW_MEMBER
         try:
-            await self._send_leave(await self._coordinator(), member_id)
-        except KafkaError:
+            async with asyncio.timeout(LEAVE_TIMEOUT_S):
+                await self._send_leave(await self._coordinator(), member_id)
+        except (KafkaError, TimeoutError):
             return  # the session timeout does the same, only later
 
     async def _send_leave(self, connection: Connection, member_id: str) -> None:
+        group_id = self._settings.group_id
         version = connection.version_of(LeaveGroupRequest)
         if version >= _BATCHED_LEAVE_VERSION:
-            request = LeaveGroupRequest(group_id=self._settings.group_id, members=[MemberIdentity(member_id=member_id)])
+            member = MemberIdentity(member_id=member_id, group_instance_id=self._settings.instance_id)
+            request = LeaveGroupRequest(group_id=group_id, members=[member])
         else:
-            request = LeaveGroupRequest(group_id=self._settings.group_id, member_id=member_id)
-        await connection.send(request, LeaveGroupResponse, version=version, timeout_ms=JOIN_SLACK_MS)
+            request = LeaveGroupRequest(group_id=group_id, member_id=member_id)
+        await connection.send(request, LeaveGroupResponse, version=version)
 
     async def _end_generation(self) -> None:
         generation, self.generation = self.generation, None

@@ -5,22 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
+from barnabas.kernel.leadership.routing import LedGroup
 from connect.cluster.membership import Duties
 from connect.cluster.plan import Piece, Plan
 
 
-class Group(Protocol):
+class Group(LedGroup, Protocol):
     @property
     def plan(self) -> Plan | None:
         """Who does what; None while that is not known."""
-
-    @property
-    def leads(self) -> bool:
-        """Whether this worker decides for the group."""
-
-    @property
-    def leader_url(self) -> str | None:
-        """Where the leader is, if it is another worker and known."""
 
     @property
     def error(self) -> str | None:
@@ -29,9 +22,6 @@ class Group(Protocol):
     def start(self) -> None: ...
 
     async def stop(self) -> None: ...
-
-    async def settle(self, timeout_s: float) -> None:
-        """Wait until there is a leader, or the time is up."""
 
     def consider(self) -> None:
         """The config topic has changed: share out anew if there is more or less to do now."""
@@ -48,7 +38,7 @@ class Alone:
 
     def __init__(self, duties: Duties) -> None:
         self.plan: Plan | None = None
-        self.leads = False
+        self.is_leader = False
         self.leader_url: str | None = None
         self.error: str | None = None
         self._duties = duties
@@ -59,21 +49,22 @@ class Alone:
 
     async def stop(self) -> None:
         await self.settle(0)
-        self.leads = False
+        self.is_leader = False
         await self._duties.resign()
 
-    async def settle(self, timeout_s: float) -> None:
-        """There is nobody to wait for."""
+    async def settle(self, timeout_s: float) -> bool:
+        """There is no other worker to wait for."""
         if self._starting is not None:
             await self._starting
+        return self.is_leader
 
     async def _start(self) -> None:
         await self._duties.lead()
-        self.leads = True
+        self.is_leader = True
         self.consider()
 
     def consider(self) -> None:
-        if self.leads:
+        if self.is_leader:
             self._duties.take(self._duties.wanted(), 0)
 
     def rejoin(self) -> None:

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
 
+from barnabas.kernel.leadership.participation import Participation
+from barnabas.kernel.leadership.term import Term
 from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
-from barnabas.wire.membership import Generation, GroupMember, GroupSettings, MemberOffer
-from barnabas.wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
+from barnabas.wire.membership import Generation, GroupSettings, MemberOffer
+from barnabas.wire.recovery import Recovery
 from connect.cluster.assignment import share_out
 from connect.cluster.plan import Departure, Offer, Piece, Plan, Work
 
@@ -22,8 +24,8 @@ PROTOCOL_TYPE: Final = "connect"
 PROTOCOL: Final = "barnabas-1"
 STOP_TIMEOUT_S: Final = 2.0
 """For each step of leaving: a coordinator that is there answers in a moment, and without one the session ends by itself."""
-RETRY_S: Final = 1.0
-RETRY_MAX_S: Final = 30.0
+TWIN_PAUSE_S: Final = 30.0
+"""Two workers of one name that join again at once would shut out each other for ever."""
 MOVING_MAX_MS: Final = 15_000
 """How long the leader waits to hear that work that moves has stopped; then it asks everybody."""
 MS_PER_S: Final = 1000
@@ -85,27 +87,38 @@ class Membership:
     def __init__(self, client: Client, identity: Identity, settings: MembershipSettings, duties: Duties) -> None:
         self.plan: Plan | None = None
         """What was decided last; other workers may have gone since."""
-        self.error: str | None = None
-        """Why this worker takes no part in its group, as long as that is so."""
-        self._client = client
         self._identity = identity
         self._settings = settings
         self._duties = duties
-        self._member: GroupMember | None = None
+        group = GroupSettings(
+            settings.group_id,
+            PROTOCOL_TYPE,
+            settings.session_timeout_ms,
+            settings.rebalance_timeout_ms,
+            settings.heartbeat_interval_ms,
+            instance_id=identity.worker_id,
+            leaves=True,
+        )
+        self._recovery = Recovery(f"taking part in group {settings.group_id}", _logger)
+        self._participation = Participation(client, group, self, self._on_failure)
+        self._term = Term(duties.lead, duties.resign, self.consider, logger=_logger)
+        self._problem: str | None = None
         self._generation: Generation | None = None
         self._planned_s = 0.0
-        self._pause_s = RETRY_S
-        self._running: asyncio.Task[None] | None = None
-        self._preparing: asyncio.Task[None] | None = None
         self._stepping_down: asyncio.Task[None] | None = None
-        self._prepared = False
-        self._has_leader = asyncio.Event()
         self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
 
     @property
-    def leads(self) -> bool:
+    def error(self) -> str | None:
+        """Why this worker takes no part in its group, as long as that is so."""
+        if self._problem is None and self._term.error is not None:
+            return f"it cannot lead the group: {self._term.error}"
+        return self._problem
+
+    @property
+    def is_leader(self) -> bool:
         """Whether this worker decides for the group, and is ready to."""
-        return self._prepared
+        return self._term.is_leader
 
     @property
     def leader_url(self) -> str | None:
@@ -121,39 +134,23 @@ class Membership:
             return None
         return self.plan.owner_url(piece)
 
-    async def settle(self, timeout_s: float) -> None:
-        """Wait until there is a leader, or the time is up."""
-        try:
-            async with asyncio.timeout(timeout_s):
-                await self._has_leader.wait()
-        except TimeoutError:
-            return
+    async def settle(self, timeout_s: float) -> bool:
+        """Wait until it is known who leads. False if it is not in time."""
+        return await self._term.settle(timeout_s)
 
     def start(self) -> None:
-        self._running = asyncio.create_task(self._run(), name="membership")
+        self._participation.start()
 
     async def stop(self) -> None:
         """Leave the group, so that another worker can lead at once."""
         with suppress(TimeoutError):
             async with asyncio.timeout(STOP_TIMEOUT_S):
-                await self._step_down()
-        if self._running is None:
-            return
-        generation = self._generation
-        if self._member is not None:
-            self._member.stop()
-        await asyncio.wait([self._running], timeout=STOP_TIMEOUT_S)
-        self._running.cancel()
-        await asyncio.gather(self._running, return_exceptions=True)
+                await self._term.end()
+        await self._participation.stop(STOP_TIMEOUT_S)
         self._cancel_timers()
-        if generation is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(STOP_TIMEOUT_S):
-                    await self._leave(generation)
 
     def rejoin(self) -> None:
-        if self._member is not None:
-            self._member.rejoin()
+        self._participation.rejoin()
 
     def consider(self) -> None:
         """Share out anew when there is something to do that the plan does not know of, or the other way round."""
@@ -183,15 +180,15 @@ class Membership:
     async def on_assigned(self, generation: Generation) -> None:
         plan = Plan.parse(generation.assignment)
         self._cancel_timers()
-        self._pause_s = RETRY_S
-        self.plan, self._planned_s, self._generation, self.error = plan, time.monotonic(), generation, None
+        self._recovery.succeeded()
+        self.plan, self._planned_s, self._generation, self._problem = plan, time.monotonic(), generation, None
         _logger.info(
             "group %s, generation %d: led by %s; %d pieces of work here, %d in the group",
             self._settings.group_id, generation.number, plan.leader,
             len(plan.of(self._identity.worker_id)), len(plan.everything),
         )  # fmt: skip
         if generation.is_leader:
-            self._step_up()
+            self._term.begin()
             waits_ms = [each.left_ms for each in plan.departed.values()]
             if plan.departed:
                 self._tell_waiting(plan.departed)
@@ -202,104 +199,38 @@ class Membership:
                 # When the first wait is over, what waits is shared out.
                 self._set_timer(self.rejoin, min(waits_ms))
         else:
-            await self._step_down()
-            self._has_leader.set()
+            await self._term.end()
+            self._term.follow()
         self._duties.take(plan.of(self._identity.worker_id), generation.number)
         self.consider()
 
     async def on_revoked(self, generation: Generation) -> None:
         self._generation = None
-        if not self._prepared:
-            self._has_leader.clear()
+        self._term.suspend()
         self._set_timer(self._lose, self._settings.session_timeout_ms)
 
     # --- taking part ---
 
-    async def _run(self) -> None:
-        settings = self._settings
-        group = GroupSettings(
-            settings.group_id,
-            PROTOCOL_TYPE,
-            settings.session_timeout_ms,
-            settings.rebalance_timeout_ms,
-            settings.heartbeat_interval_ms,
-            instance_id=self._identity.worker_id,
-        )
-        while True:
-            self._member = GroupMember(self._client, group, self)
-            try:
-                await self._member.run()
-            except Exception as failure:  # noqa: BLE001 - whatever it is, a worker must not drop out of its group for good
-                self.error = str(failure) or type(failure).__name__
-                _logger.warning("group %s: %s", settings.group_id, self.error)
-                if isinstance(failure, KafkaError) and failure.code is ErrorCode.FENCED_INSTANCE_ID:
-                    self._pause_s = RETRY_MAX_S
-                    self._yield_to_twin()
-            else:
-                return
-            await self._step_down()
-            await asyncio.sleep(self._pause_s)
-            self._pause_s = min(self._pause_s * 2, RETRY_MAX_S)
+    async def _on_failure(self, failure: Exception) -> None:
+        self._problem = str(failure) or type(failure).__name__
+        is_twin = isinstance(failure, KafkaError) and failure.code is ErrorCode.FENCED_INSTANCE_ID
+        if is_twin:
+            self._problem = (
+                f"another worker of the group says that it is {self._identity.worker_id}, too; "
+                "give each a rest.advertised.host.name or listeners of its own"
+            )
+            self._lose()
+        await self._term.end()
+        await self._recovery.after(failure)
+        if is_twin:
+            await asyncio.sleep(TWIN_PAUSE_S)
 
     def _lose(self) -> None:
-        self.error = self.error or "the group's coordinator does not answer"
-        _logger.error("all work stops here, since others may do it by now: %s", self.error)
+        self._problem = self._problem or "the group's coordinator does not answer"
+        _logger.error("all work stops here, since others may do it by now: %s", self._problem)
         self.plan = None
-        self._stepping_down = asyncio.create_task(self._step_down(), name="step down")
+        self._stepping_down = asyncio.create_task(self._term.end(), name="step down")
         self._duties.drop()
-
-    def _yield_to_twin(self) -> None:
-        """Two workers that shut out each other for ever would do all work twice."""
-        self.error = (
-            f"another worker of the group says that it is {self._identity.worker_id}, too; "
-            "give each a rest.advertised.host.name or listeners of its own"
-        )
-        self._lose()
-
-    async def _leave(self, generation: Generation) -> None:
-        """A static member is waited for; this one will not come back soon."""
-        gone = MemberIdentity(member_id=generation.member_id, group_instance_id=self._identity.worker_id)
-        request = LeaveGroupRequest(group_id=self._settings.group_id, members=[gone])
-        try:
-            connection = await self._client.connect(await self._client.find_coordinator(self._settings.group_id))
-            try:
-                await connection.send(request, LeaveGroupResponse)
-            finally:
-                await connection.close()
-        except KafkaError:
-            return  # the session timeout does the same, only later
-
-    # --- leading ---
-
-    def _step_up(self) -> None:
-        if self._preparing is None:
-            self._preparing = asyncio.create_task(self._prepare(), name="prepare to lead")
-
-    async def _prepare(self) -> None:
-        pause_s = RETRY_S
-        while True:
-            try:
-                await self._duties.lead()
-            except Exception as failure:  # noqa: BLE001 - a group whose leader gives up would have none at all
-                self.error = f"it cannot lead the group: {failure}"
-                _logger.warning("group %s: %s", self._settings.group_id, self.error)
-                await asyncio.sleep(pause_s)
-                pause_s = min(pause_s * 2, RETRY_MAX_S)
-            else:
-                break
-        self._prepared = True
-        self.error = None
-        self._has_leader.set()
-        self.consider()
-
-    async def _step_down(self) -> None:
-        self._prepared = False
-        self._has_leader.clear()
-        preparing, self._preparing = self._preparing, None
-        if preparing is not None:
-            preparing.cancel()
-            await asyncio.gather(preparing, return_exceptions=True)
-            await self._duties.resign()
 
     def _tell_waiting(self, departed: Mapping[str, Departure]) -> None:
         for worker, departure in sorted(departed.items()):

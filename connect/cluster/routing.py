@@ -10,17 +10,15 @@ from urllib.parse import parse_qsl, urlencode
 from starlette.responses import Response
 
 from barnabas.kernel.http.request import Request
-from connect.cluster.forwarding import Answer, Call, Forwarder
+from barnabas.kernel.leadership.forwarding import Forwarder, ForwardingRules, Hop
+from barnabas.kernel.leadership.routing import lead_or_forward
 from connect.cluster.group import Group
 from connect.cluster.plan import OWN_PART, Piece
-from connect.worker.failures import CONFLICT, Conflict
 
 FORWARD: Final = "forward"
 """A parameter that is for workers alone: `true` after the first hop, `false` after the second, which is the last."""
 SETTLE_S: Final = 10.0
 """How long a request waits for a leader before its client is told to try again."""
-
-_FORWARDED: Final = ("accept", "authorization", "content-type")
 
 
 class Routing:
@@ -35,15 +33,12 @@ class Routing:
         self._started = group, catch_up
 
     async def lead(self, request: Request, act: Callable[[], Awaitable[Response]]) -> Response:
-        """Act where the leader is. Conflict when there is none, or when a request has been forwarded twice already."""
+        """Act where the leader is. ForwardingError when there is none, or when a request has been forwarded twice already."""
         if self._started is None:
             # The worker says that it is starting.
             return await act()
         group, _ = self._started
-        await group.settle(SETTLE_S)
-        if group.leads:
-            return await act()
-        return await self._forward(request, group.leader_url)
+        return await lead_or_forward(request, act, group, self._forwarder, SETTLE_S, self._on_forwarded)
 
     async def own(
         self, request: Request, connector: str, task: int | None, act: Callable[[], Awaitable[Response]]
@@ -53,27 +48,24 @@ class Routing:
         url = None if self._started is None else self._started[0].owner_url(piece)
         if url is None:
             return await act()
-        return await self._forward(request, url)
+        response = await self._forwarder.forward(request, url)
+        await self._on_forwarded(response)
+        return response
 
-    async def _forward(self, request: Request, url: str | None) -> Response:
-        before = request.query_value(FORWARD)
-        if url is None or before == "false":
-            raise Conflict(CONFLICT)
-        query = [(name, text) for name, text in _query(request) if name != FORWARD]
-        query.append((FORWARD, "false" if before else "true"))
-        target = request.raw_path + b"?" + urlencode(query).encode()
-        headers = {name: request.headers[name] for name in _FORWARDED if name in request.headers}
-        answer = await self._forwarder.send(url, Call(request.method, target, headers, await request.body()))
-        if answer.status < HTTPStatus.BAD_REQUEST and self._started is not None:
+    async def _on_forwarded(self, response: Response) -> None:
+        if response.status_code < HTTPStatus.BAD_REQUEST and self._started is not None:
             await self._started[1]()
-        return _response(answer)
 
 
-def _query(request: Request) -> list[tuple[str, str]]:
-    text: bytes = request.scope["query_string"]
-    return parse_qsl(text.decode("latin-1"), keep_blank_values=True)
+def next_hop(request: Request) -> Hop | None:
+    """The owner of a piece may not know yet that it moves, and forward once more."""
+    before = request.query_value(FORWARD)
+    if before == "false":
+        return None
+    sent: bytes = request.scope["query_string"]
+    query = [pair for pair in parse_qsl(sent.decode("latin-1"), keep_blank_values=True) if pair[0] != FORWARD]
+    query.append((FORWARD, "false" if before else "true"))
+    return Hop(request.raw_path + b"?" + urlencode(query).encode(), {})
 
 
-def _response(answer: Answer) -> Response:
-    headers = {} if answer.location is None else {"Location": answer.location}
-    return Response(answer.body, answer.status, headers, answer.content_type)
+FORWARDING: Final = ForwardingRules(timeout_ms=90_000, next_hop=next_hop)

@@ -6,8 +6,10 @@ from typing import Final
 
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.kafka_log.failures import StoreFailure, Superseded
+from barnabas.kernel.leadership.forwarding import ForwardingError
 from connect.api.failures import ConnectError
 from connect.plugins.catalogue import UnknownPlugin
+from connect.worker import failures
 from connect.worker.failures import (
     AlreadyExists,
     BadRequest,
@@ -41,6 +43,8 @@ _STATUSES: Final[tuple[tuple[type[Exception], int], ...]] = (
 
 
 def translate(problem: Exception) -> HttpError | None:
+    if isinstance(problem, ForwardingError):
+        return HttpError(CONFLICT, f"{failures.CONFLICT}: {problem}")
     for kind, status in _STATUSES:
         if isinstance(problem, kind):
             return HttpError(status, str(problem))

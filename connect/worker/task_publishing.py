@@ -11,8 +11,8 @@ from urllib.parse import quote
 import orjson
 
 from barnabas.kernel.kafka_log.log import ConfigLog
+from barnabas.kernel.leadership.forwarding import Call, Forwarder, ForwardingError
 from connect.api.failures import ConnectError
-from connect.cluster.forwarding import Call, Forwarder
 from connect.cluster.group import Group
 from connect.cluster.signatures import signature_headers, verify
 from connect.worker import config_records
@@ -36,7 +36,7 @@ class TaskPublishing:
         """Configs that are the same as before change nothing. Conflict when the leader cannot take them now."""
         if list(tasks) == list(self._state.tasks(name)):
             return
-        if self._group.leads:
+        if self._group.is_leader:
             await self._write(name, tasks)
             return
         url, key = self._group.leader_url, self._state.session_key
@@ -45,19 +45,22 @@ class TaskPublishing:
         body = orjson.dumps([dict(task) for task in tasks])
         headers = {**signature_headers(key, body), "content-type": "application/json"}
         target = f"/connectors/{quote(name, safe='')}/tasks?forward=false".encode()
-        answer = await self._forwarder.send(url, Call("POST", target, headers, body))
+        try:
+            answer = await self._forwarder.send(url, Call("POST", target, headers, body))
+        except ForwardingError as error:
+            raise Conflict(f"{CONFLICT}: {error}") from None
         # The key may just have been renewed, and this worker or the leader not know it yet.
         passing = (HTTPStatus.CONFLICT, HTTPStatus.FORBIDDEN)
-        if answer.status in passing or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise Conflict(f"the leader {url} answered {answer.status}")
-        if answer.status >= HTTPStatus.BAD_REQUEST:
-            message = answer.body.decode(errors="replace")[:MESSAGE_CHARACTERS_MAX]
+        if answer.status_code in passing or answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise Conflict(f"the leader {url} answered {answer.status_code}")
+        if answer.status_code >= HTTPStatus.BAD_REQUEST:
+            message = answer.text[:MESSAGE_CHARACTERS_MAX]
             raise ConnectError(f"the leader {url} did not take the task configs: {message}")
 
     async def accept(self, name: str, body: bytes, headers: Mapping[str, str]) -> None:
         """What another worker publishes to this one, which leads."""
         verify(self._state.session_key, body, headers)
-        if not self._group.leads:
+        if not self._group.is_leader:
             raise Conflict(CONFLICT)
         await self._write(name, _tasks(body))
 

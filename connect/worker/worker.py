@@ -114,7 +114,7 @@ class Worker:
         group = self._started.group
         if group.error is not None:
             return Health(Vitality.UNHEALTHY, f"Worker takes no part in its group: {group.error}")
-        if not group.leads and group.plan is None:
+        if not group.is_leader and group.plan is None:
             return Health(Vitality.STARTING, "Worker is still starting up. It is joining its group.")
         return Health(Vitality.HEALTHY, "Worker has completed startup and is ready to handle requests.")
 
@@ -334,7 +334,7 @@ class Worker:
         self._parts.runner.restart(piece)
 
     async def _write(self, records: Sequence[LogRecord] | Iterator[LogRecord]) -> None:
-        if not self._parts.group.leads:
+        if not self._parts.group.is_leader:
             raise Conflict(CONFLICT)
         await self._parts.config_log.append(list(records))
 

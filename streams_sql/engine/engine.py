@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from barnabas.kernel.kafka_log.failures import StoreFailure, Superseded
+from barnabas.kernel.leadership.routing import LedGroup
 from streams_sql.analysis.deletion import plan_delete
 from streams_sql.analysis.insertion import plan_insert_values
 from streams_sql.analysis.push import plan_push
@@ -159,15 +160,10 @@ class Engine:
         """Whether a request has statements that the one who runs the queries can tell more of."""
         return any(_ABOUT_QUERIES.match(one) for one in _statements(text))
 
-    async def leader_url(self) -> str | None:
-        """Where changes are made; None: here."""
-        await self._parts.leadership.settle()
-        return self._parts.leadership.leader_url
-
     @property
-    def known_leader_url(self) -> str | None:
-        """The same without waiting; None, too, while nobody knows."""
-        return self._parts.leadership.leader_url
+    def group(self) -> LedGroup:
+        """The servers of the service, one of which makes changes."""
+        return self._parts.leadership
 
     def push_statuses(self) -> list[PushStatus]:
         """The push queries of this server's clients."""

@@ -10,12 +10,12 @@ from typing import Final
 
 from barnabas.kernel.kafka_log.failures import Superseded
 from barnabas.kernel.kafka_log.log import ConfigLog
+from barnabas.kernel.leadership.election import Election, ElectionSettings
+from barnabas.kernel.leadership.identity import Identity
 from barnabas.wire.client import Client
-from barnabas.wire.election.election import Election, ElectionSettings
-from barnabas.wire.election.identity import Identity
 from streams_sql.engine.failures import Unavailable
 
-SETTLE_TIMEOUT_MS: Final = 15_000
+SETTLE_TIMEOUT_S: Final = 15.0
 """How long a change waits for a leader."""
 LEASES_PER_SESSION: Final = 20
 """How often those who run the queries are told how long they may."""
@@ -64,19 +64,19 @@ class Leadership:
 
     @property
     def leader_url(self) -> str | None:
-        """Where changes are made; None: here, or nowhere yet."""
-        leader = self._election.leader
-        return None if leader is None or self.is_leader else leader.url
+        """Where changes are made, if that is another server and known."""
+        return self._election.leader_url
 
     @property
     def error(self) -> str | None:
         return self._election.error
 
-    async def settle(self) -> None:
-        """Wait until it is clear who leads. Unavailable when it does not become so."""
-        if not await self._election.settle(SETTLE_TIMEOUT_MS):
+    async def settle(self, timeout_s: float = SETTLE_TIMEOUT_S) -> bool:
+        """Wait until it is known who leads. Unavailable if it is not in time."""
+        if not await self._election.settle(timeout_s):
             reason = self._election.error or "the election goes on"
             raise Unavailable(f"No server of this service leads yet: {reason}. Try again in a moment.")
+        return True
 
     def check(self) -> None:
         """Unavailable where another server has to make changes."""

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.leadership.forwarding import ForwardingError
 from streams_sql.engine.failures import (
     AssertionFailed,
     Busy,
@@ -74,7 +75,7 @@ class Problems:
                 return _later(HTTPStatus.SERVICE_UNAVAILABLE, problem, NOT_CAUGHT_UP)
             case Starting():
                 return _later(HTTPStatus.SERVICE_UNAVAILABLE, problem, NOT_READY)
-            case Unavailable():
+            case Unavailable() | ForwardingError():
                 return _later(HTTPStatus.SERVICE_UNAVAILABLE, problem)
             case EngineError():
                 return HttpError(HTTPStatus.INTERNAL_SERVER_ERROR, str(problem))
@@ -94,7 +95,7 @@ def _code(problem: SqlProblem) -> int:
     return BAD_STATEMENT
 
 
-def _later(status: int, problem: EngineError, code: int | None = None) -> HttpError:
+def _later(status: int, problem: Exception, code: int | None = None) -> HttpError:
     """The client may try again."""
     return HttpError(status, str(problem), code=code, headers={"retry-after": RETRY_AFTER_S})
 

@@ -15,10 +15,12 @@ from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.leadership.forwarding import Forwarder, ForwardingError
+from barnabas.kernel.leadership.routing import lead_or_forward
 from streams_sql.engine.answers import Answer, Answered, Changed, SourcesListed, TypesListed
 from streams_sql.engine.failures import Unavailable
+from streams_sql.engine.leadership import SETTLE_TIMEOUT_S
 from streams_sql.http.engine_place import EngineAt
-from streams_sql.http.forwarding import Forwarder
 from streams_sql.http.media import OBJECTS, accepted
 from streams_sql.http.problems import BAD_REQUEST
 from streams_sql.http.shapes import QUERIES, Shapes
@@ -60,8 +62,9 @@ class StatementPages:
 
         if engine.may_change(wish.text):
             return await self._led(request, act)
-        if engine.known_leader_url is not None and engine.asks_of_queries(wish.text):
-            return await self._told(request, act)
+        leader_url = engine.group.leader_url
+        if leader_url is not None and engine.asks_of_queries(wish.text):
+            return await self._told(request, leader_url, act)
         return await act()
 
     async def terminate(self, request: Request) -> Response:
@@ -82,34 +85,28 @@ class StatementPages:
 
     async def _led(self, request: Request, act: Callable[[], Awaitable[Response]]) -> Response:
         """Act where the leader is."""
-        engine = self._engine()
-        url = await engine.leader_url()
-        if url is None:
-            return await act()
-        answer = await self._forwarder.forward(request, url)
+        group = self._engine().group
+        return await lead_or_forward(request, act, group, self._forwarder, SETTLE_TIMEOUT_S, self._catch_up)
+
+    async def _catch_up(self, _response: Response) -> None:
         try:
-            await engine.catch_up()
+            await self._engine().catch_up()
         except Unavailable as failure:
             # What was asked for is done all the same.
             _logger.warning("what the leader has done is not known here yet: %s", failure)
-        return answer
 
-    async def _told(self, request: Request, act: Callable[[], Awaitable[Response]]) -> Response:
+    async def _told(self, request: Request, leader_url: str, act: Callable[[], Awaitable[Response]]) -> Response:
         """What the leader tells of queries, and of ours the push queries; what we know without it, when it does not answer."""
-        engine = self._engine()
-        url = engine.known_leader_url
         try:
-            answer = None if url is None else await self._forwarder.forward(request, url)
-        except Unavailable:
-            answer = None
-        if answer is None:
+            answer = await self._forwarder.forward(request, leader_url)
+        except ForwardingError:
             return await act()
         if answer.status_code != HTTPStatus.OK:
             return answer
         entities = orjson.loads(answer.body)
         for entity in entities:
             if entity["@type"] == QUERIES:
-                entity[QUERIES].extend(map(push_query, engine.push_statuses()))
+                entity[QUERIES].extend(map(push_query, self._engine().push_statuses()))
         return json_answer(entities, media_type=answer.headers["content-type"])
 
 

@@ -70,13 +70,13 @@ def test_a_leader_is_ready_when_it_has_prepared_itself_and_not_any_more_when_ano
         duties = RecordedDuties(fails=1)
         membership = membership_of(duties)
         await membership.on_assigned(generation(membership, "own"))
-        assert (membership.leads, len(duties.taken)) == (False, 2)
+        assert (membership.is_leader, len(duties.taken)) == (False, 2)
         await membership.settle(30)
-        assert (membership.leads, membership.error, duties.asked) == (True, None, ["lead", "lead"])
+        assert (membership.is_leader, membership.error, duties.asked) == (True, None, ["lead", "lead"])
         (moved,) = (piece for piece in duties.work if piece.is_task and piece not in duties.taken)
         assert membership.owner_url(moved) == f"http://{OTHER}"
         await membership.on_assigned(generation(membership, "other"))
-        assert (membership.leads, duties.asked[-1]) == (False, "resign")
+        assert (membership.is_leader, duties.asked[-1]) == (False, "resign")
         await membership.stop()
 
     asyncio.run(scenario())

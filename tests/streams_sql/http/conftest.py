@@ -12,9 +12,9 @@ import pytest
 
 from barnabas.kernel.http.error_answers import ErrorAnswers
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.leadership.forwarding import Forwarder
 from streams_sql.engine.engine import Engine
 from streams_sql.engine.failures import Starting
-from streams_sql.http.forwarding import Forwarder
 from streams_sql.http.inserts import InsertPages
 from streams_sql.http.problems import Problems, shape
 from streams_sql.http.queries import QueryPages

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from streams_sql.engine.answers import Answered, PushStatus
@@ -19,6 +20,18 @@ from streams_sql.sql_types import BIGINT, STRING
 COLUMNS = (Column("ID", STRING), Column("N", BIGINT))
 POSITION = 7
 """That of the last change."""
+
+
+@dataclass(frozen=True)
+class StagedGroup:
+    leader_url: str | None
+
+    @property
+    def is_leader(self) -> bool:
+        return self.leader_url is None
+
+    async def settle(self, timeout_s: float) -> bool:
+        return True
 
 
 class StagedEngine(Engine):
@@ -47,12 +60,9 @@ class StagedEngine(Engine):
     def push_statuses(self) -> list[PushStatus]:
         return self.pushes
 
-    async def leader_url(self) -> str | None:
-        return self.leader
-
     @property
-    def known_leader_url(self) -> str | None:
-        return self.leader
+    def group(self) -> StagedGroup:
+        return StagedGroup(self.leader)
 
     async def catch_up(self) -> None:
         self.caught_up += 1

@@ -6,6 +6,7 @@ import pytest
 
 from streams_sql.engine.answers import Answered, Changed, PushStatus, QueriesListed, SourcesListed, TypesListed
 from streams_sql.engine.failures import StatementFailed
+from streams_sql.http import statements
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Kind
 from streams_sql.sql_types import INTEGER
@@ -74,12 +75,13 @@ class TestQueriesOfAFollower:
         assert [each["id"] for each in answer["queries"]] == ["transient_OWN_1"]
 
 
-def test_a_leader_that_is_away_is_told(follower: Stage) -> None:
+def test_a_leader_that_is_away_is_told(follower: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(statements, "SETTLE_TIMEOUT_S", 0)
     follower.engine.leader = f"http://127.0.0.1:{free_port()}"
     with follower:
         answer = follower.post("/ksql", {"ksql": "CREATE …;"})
     assert (answer.status, answer.json["error_code"]) == (503, 50300)
-    assert "does not answer" in answer.json["message"]
+    assert "could not be forwarded" in answer.json["message"]
     assert answer.headers["retry-after"]
 
 

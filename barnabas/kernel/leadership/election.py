@@ -11,10 +11,12 @@ from typing import Final
 
 import orjson
 
+from barnabas.kernel.leadership.assignment import DUPLICATE_URLS, NO_ERROR, Assignment, elect
+from barnabas.kernel.leadership.identity import Identity
+from barnabas.kernel.leadership.participation import Participation
+from barnabas.kernel.leadership.term import Term
 from barnabas.wire.client import Client
-from barnabas.wire.election.assignment import DUPLICATE_URLS, NO_ERROR, Assignment, elect
-from barnabas.wire.election.identity import Identity
-from barnabas.wire.membership import Generation, GroupMember, GroupSettings, MemberOffer
+from barnabas.wire.membership import Generation, GroupSettings, MemberOffer
 from barnabas.wire.recovery import Recovery
 
 PROTOCOL: Final = "v0"
@@ -58,36 +60,42 @@ class Election:
         fenced: type[Exception],
     ) -> None:
         self.leader: Identity | None = None
-        """Who takes writes now; None while that is not settled, or when nobody may lead."""
-        self._client = client
+        """Who takes writes now; None while that is not settled, or when no instance may lead."""
         self._identity = identity
         self._settings = settings
-        self._on_elected = on_elected
-        self._on_deposed = on_deposed
-        self._fenced = fenced
-        self._member: GroupMember | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._watching: asyncio.Task[None] | None = None
-        self._preparing: asyncio.Task[None] | None = None
-        self._settled = asyncio.Event()
+        group = GroupSettings(
+            settings.group_id,
+            settings.protocol_type,
+            settings.session_timeout_ms,
+            settings.rebalance_timeout_ms,
+            settings.heartbeat_interval_ms,
+        )
         self._recovery = Recovery(f"electing a leader in group {settings.group_id}", _logger)
+        self._participation = Participation(client, group, self, self._recovery.after)
+        self._term = Term(on_elected, on_deposed, self._lead, logger=_logger, fenced=fenced, on_fenced=self.rejoin)
+        self._watching: asyncio.Task[None] | None = None
         self._assignment: Assignment | None = None
         self._refused = False
 
     @property
     def is_leader(self) -> bool:
-        return self.leader is not None and self._preparing is not None
+        return self._term.is_leader
+
+    @property
+    def leader_url(self) -> str | None:
+        """The address of the leader, if it is another instance and known."""
+        return None if self.leader is None or self.is_leader else self.leader.url
 
     @property
     def session_ends_s(self) -> float:
         """Until when, of the monotonic clock, no other instance can have been elected in place of this one if it leads now."""
-        return 0.0 if self._member is None else self._member.session_ends_s
+        return self._participation.session_ends_s
 
     @property
     def healthy(self) -> bool:
         """Whether this instance takes part in the group, and the group has settled."""
-        takes_part = self._task is not None and not self._task.done() and self._assignment is not None
-        return takes_part and self._settled.is_set() and self.error is None
+        takes_part = self._participation.is_running and self._assignment is not None
+        return takes_part and self._term.is_settled and self.error is None
 
     @property
     def error(self) -> str | None:
@@ -96,61 +104,32 @@ class Election:
         return self._recovery.error
 
     def start(self) -> None:
-        self._task = asyncio.create_task(self._run(), name="elect a leader")
+        self._participation.start()
         self._watching = asyncio.create_task(self._watch(), name="watch the session")
 
     async def stop(self) -> None:
         """Leave the group, so that another instance can lead at once."""
-        if self._task is None or self._watching is None:
+        if self._watching is None:
             return
         self._watching.cancel()
         await self._step_down()
-        if self._member is not None and self._recovery.error is None:
-            self._member.stop()
-            await asyncio.wait([self._task], timeout=STOP_TIMEOUT_S)
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        await self._participation.stop(STOP_TIMEOUT_S if self._recovery.error is None else 0)
+        # A rebalance may have elected this instance once more.
+        await self._step_down()
 
     def rejoin(self) -> None:
-        """Step down and elect anew, as when the log has refused this instance."""
+        """Step down and start another election, as when the log has rejected this instance."""
         self._refused = True
-        if self._member is not None:
-            self._member.rejoin()
+        self._participation.rejoin()
 
-    async def settle(self, timeout_ms: int) -> bool:
+    async def settle(self, timeout_s: float) -> bool:
         """Wait until the group has settled; False when it has not in time."""
-        try:
-            async with asyncio.timeout(timeout_ms / 1000):
-                await self._settled.wait()
-        except TimeoutError:
-            return False
-        return True
-
-    async def _run(self) -> None:
-        settings = self._settings
-        group = GroupSettings(
-            settings.group_id,
-            settings.protocol_type,
-            settings.session_timeout_ms,
-            settings.rebalance_timeout_ms,
-            settings.heartbeat_interval_ms,
-        )
-        try:
-            while True:
-                self._member = GroupMember(self._client, group, self)
-                try:
-                    await self._member.run()
-                except Exception as failure:  # noqa: BLE001 - whatever it is, an instance must not drop out of elections
-                    await self._recovery.after(failure)
-                else:
-                    return
-        finally:
-            await self._step_down()
+        return await self._term.settle(timeout_s)
 
     # --- what the group asks of its members ---
 
     def protocols(self) -> Sequence[tuple[str, bytes]]:
-        leads = self._settings.sticky and self._preparing is not None
+        leads = self._settings.sticky and self._term.has_begun
         return [(PROTOCOL, replace(self._identity, leads=leads).encode())]
 
     def assign(self, protocol: str, members: Sequence[MemberOffer]) -> Mapping[str, bytes]:
@@ -171,24 +150,24 @@ class Election:
             _logger.error("no leader: %s", _meaning(assignment.error))
             await self._step_down()
         elif assignment.leader_id == generation.member_id:
-            self._step_up()
+            self._term.begin()
         else:
             await self._step_down()
             self.leader = assignment.leader
-            self._settled.set()
+            self._term.follow()
             self._report()
 
     async def on_revoked(self, generation: Generation) -> None:
         self._assignment = None
         # A sticky leader goes on through the rebalance, as the others expect it to, unless they may have given it up.
-        if not self._settings.sticky or self._refused or self._preparing is None or self._is_given_up():
+        if not self._settings.sticky or self._refused or not self._term.has_begun or self._is_given_up():
             await self._step_down()
 
     async def _watch(self) -> None:
         """A leader that the coordinator does not hear, or that was asleep for long, steps down before another one is elected."""
         while True:
             await asyncio.sleep(self._settings.session_timeout_ms / 1000 / WATCHES_PER_SESSION)
-            if self._preparing is not None and self._is_given_up():
+            if self._term.has_begun and self._is_given_up():
                 _logger.warning(
                     "the coordinator of group %s has not answered for long: resigning", self._settings.group_id
                 )
@@ -202,35 +181,14 @@ class Election:
 
     # --- leading ---
 
-    def _step_up(self) -> None:
-        if self._preparing is None:
-            self._preparing = asyncio.create_task(self._prepare(), name="prepare to lead")
-
-    async def _prepare(self) -> None:
-        recovery = Recovery("preparing to lead", _logger)
-        while True:
-            try:
-                await self._on_elected()
-            except self._fenced:
-                self.rejoin()
-                return
-            except Exception as failure:  # noqa: BLE001 - an elected instance that gives up would leave no leader at all
-                await recovery.after(failure)
-            else:
-                break
+    def _lead(self) -> None:
         self.leader = replace(self._identity, leads=True)
-        self._settled.set()
         self._report()
 
     async def _step_down(self) -> None:
         self.leader = None
         self._refused = False
-        self._settled.clear()
-        preparing, self._preparing = self._preparing, None
-        if preparing is not None:
-            preparing.cancel()
-            await asyncio.gather(preparing, return_exceptions=True)
-            await self._on_deposed()
+        await self._term.end()
 
     def _report(self) -> None:
         if self.leader is None:

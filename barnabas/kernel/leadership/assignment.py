@@ -8,7 +8,7 @@ from typing import Final
 
 import orjson
 
-from barnabas.wire.election.identity import Identity
+from barnabas.kernel.leadership.identity import Identity
 
 NO_ERROR: Final = 0
 DUPLICATE_URLS: Final = 1

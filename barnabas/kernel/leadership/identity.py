@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
 
 _VERSION: Final = 1
+_EVERY_INTERFACE: Final = ("", "0.0.0.0", "::")  # noqa: S104 - recognised here, not bound to
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +22,21 @@ class Identity:
     eligible: bool = True
     leads: bool = False
 
+    @classmethod
+    def at(cls, listener: str, bound: tuple[str, int], host: str = "", port: int = 0) -> Identity:
+        """The instance with a listener `http://HOST:PORT`, bound to an address; `host` and `port` are advertised instead, if given."""
+        bound_host, bound_port = bound
+        if bound_host in _EVERY_INTERFACE:
+            bound_host = socket.gethostname()
+        return cls(listener.partition("://")[0].lower(), host or bound_host, port or bound_port)
+
+    @property
+    def address(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
     @property
     def url(self) -> str:
-        return f"{self.scheme}://{self.host}:{self.port}"
+        return f"{self.scheme}://{self.address}"
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -7,10 +7,10 @@ from functools import partial
 
 import orjson
 
+from barnabas.kernel.leadership.assignment import Assignment
+from barnabas.kernel.leadership.election import Election, ElectionSettings
+from barnabas.kernel.leadership.identity import Identity
 from barnabas.wire.client import Client
-from barnabas.wire.election.assignment import Assignment
-from barnabas.wire.election.election import Election, ElectionSettings
-from barnabas.wire.election.identity import Identity
 from barnabas.wire.errors import ErrorCode
 from barnabas.wire.membership import Generation, GroupMember, GroupSettings, MemberOffer
 from barnabas.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
@@ -81,7 +81,7 @@ def test_leaders_come_and_go(kafka: BrokerProcess, topic: str) -> None:
     async def scenario() -> None:
         async with Client(kafka.address) as client:
             b = Instance(client, topic, "b")
-            assert await b.election.settle(10_000)
+            assert await b.election.settle(10)
             assert b.election.is_leader
             a = Instance(client, topic, "a")
             await asyncio.gather(a.follows(a), b.follows(a))
@@ -278,7 +278,7 @@ def test_a_refusal_for_good_is_tried_again_and_told() -> None:
             await broker.wait_for(JoinGroupRequest, 3)
             assert "GROUP_AUTHORIZATION_FAILED" in (a.election.error or "")
             assert not a.election.healthy
-            assert not await a.election.settle(1)
+            assert not await a.election.settle(0.001)
             await stop(a)
 
     asyncio.run(scenario())

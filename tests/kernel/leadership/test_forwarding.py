@@ -5,11 +5,12 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 
 import pytest
+from starlette.types import Message
 
 from barnabas.kernel import current_request
-from barnabas.wire.election.identity import Identity
-from schema_registry.cluster.forwarding import Answer, Call, Forwarder
-from schema_registry.errors import ForwardingFailed, LeaderUnknown
+from barnabas.kernel.http.body_budget import BodyBudget
+from barnabas.kernel.http.request import BodyLimits, Request
+from barnabas.kernel.leadership.forwarding import Forwarder, ForwardingError, ForwardingRules, NoLeader, Unreachable
 from tests.ports import HOST, free_port
 
 HEADERS = {
@@ -30,14 +31,14 @@ class Leader:
     def __init__(self, answer: bytes | None) -> None:
         self.asked: list[tuple[str, dict[str, str], bytes]] = []
         self.connections = 0
-        self.identity = Identity("http", HOST, 0)
+        self.url = ""
         self._answer = answer
         self._handlers: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator["Leader"]:
         async with await asyncio.start_server(self._serve, HOST, 0) as server:
-            self.identity = Identity("http", HOST, server.sockets[0].getsockname()[1])
+            self.url = f"http://{HOST}:{server.sockets[0].getsockname()[1]}"
             yield self
             for handler in self._handlers:
                 handler.cancel()
@@ -64,26 +65,43 @@ class Leader:
                 await writer.wait_closed()
 
 
-def call(headers: Mapping[str, str] = HEADERS) -> Call:
-    return Call(
-        "POST", b"/subjects/a%2Fb%20%C3%A9..%25/versions?normalize=True&x=%2F", headers, b'{"schema":"x"}', "10.0.0.9"
-    )
+def request(headers: Mapping[str, str] = HEADERS) -> Request:
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b'{"schema":"x"}'}
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "raw_path": b"/subjects/a%2Fb%20%C3%A9..%25/versions",
+        "query_string": b"normalize=True&x=%2F",
+        "headers": [(name.lower().encode(), text.encode()) for name, text in headers.items()],
+        "client": ("10.0.0.9", 1),
+    }
+    return Request(scope, receive, "r-1", BodyLimits(), BodyBudget(BodyLimits().total_max_bytes))
 
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (OK, Answer(200, "application/json", b'{"id":1}', 41)),
-        (CONFLICT, Answer(409, "text/x", b"no", None)),
+        (OK, (200, b'{"id":1}', {"content-type": "application/json", "x-barnabas-offset": "41"})),
+        (CONFLICT, (409, b"no", {"content-type": "text/x"})),
     ],
 )
-def test_a_call_reaches_the_leader_as_it_was_made(answer: bytes, expected: Answer) -> None:
+def test_a_call_reaches_the_leader_as_it_was_made(
+    answer: bytes, expected: tuple[int, bytes, Mapping[str, str]]
+) -> None:
     async def scenario() -> None:
-        forwarder = Forwarder(further_headers=["X-Tenant"])
+        rules = ForwardingRules(
+            request_headers=(*ForwardingRules().request_headers, "Confluent-Accept-Unknown-Properties", "X-Tenant"),
+            response_headers=("Content-Type", "X-Barnabas-Offset"),
+        )
+        forwarder = Forwarder(rules)
         async with Leader(answer).serving() as leader:
             current_request.begin("r-1")
-            assert await forwarder.forward(call(), leader.identity) == expected
-            assert await forwarder.forward(call({"X-Forwarded-For": "10.0.0.1"}), leader.identity) == expected
+            for headers in (HEADERS, {"X-Forwarded-For": "10.0.0.1"}):
+                found = await forwarder.forward(request(headers), leader.url)
+                returned = {name: text for name, text in found.headers.items() if name != "content-length"}
+                assert (found.status_code, found.body, returned) == expected
             await forwarder.close()
         line, headers, body = leader.asked[0]
         assert line == "POST /subjects/a%2Fb%20%C3%A9..%25/versions?normalize=True&x=%2F HTTP/1.1"
@@ -99,15 +117,12 @@ def test_a_call_reaches_the_leader_as_it_was_made(answer: bytes, expected: Answe
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize(
-    ("headers", "leader"),
-    [(HEADERS, None), ({"x-forward": "true"}, Identity("http", HOST, 1))],
-)
-def test_without_a_leader_nothing_is_forwarded(headers: dict[str, str], leader: Identity | None) -> None:
+@pytest.mark.parametrize(("headers", "url"), [(HEADERS, None), ({"x-forward": "true"}, f"http://{HOST}:1")])
+def test_without_a_leader_nothing_is_forwarded(headers: dict[str, str], url: str | None) -> None:
     async def scenario() -> None:
         forwarder = Forwarder()
-        with pytest.raises(LeaderUnknown):
-            await forwarder.forward(call(headers), leader)
+        with pytest.raises(NoLeader):
+            await forwarder.forward(request(headers), url)
         await forwarder.close()
 
     asyncio.run(scenario())
@@ -115,10 +130,10 @@ def test_without_a_leader_nothing_is_forwarded(headers: dict[str, str], leader: 
 
 def test_a_leader_that_does_not_answer_is_a_failure_in_time() -> None:
     async def scenario() -> None:
-        forwarder = Forwarder(timeout_ms=500)
+        forwarder = Forwarder(ForwardingRules(timeout_ms=500))
         async with Leader(None).serving() as leader:
-            with pytest.raises(ForwardingFailed, match=r"Error while forwarding .* to the leader"):
-                await forwarder.forward(call(), leader.identity)
+            with pytest.raises(ForwardingError, match=r"could not be forwarded to .*: no response in 500 ms"):
+                await forwarder.forward(request(), leader.url)
             assert len(leader.asked) == 1
             await forwarder.close()
 
@@ -128,20 +143,20 @@ def test_a_leader_that_does_not_answer_is_a_failure_in_time() -> None:
 @pytest.mark.parametrize("answer", [b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort"])
 def test_an_answer_that_breaks_off_is_a_failure(answer: bytes) -> None:
     async def scenario() -> None:
-        forwarder = Forwarder(timeout_ms=200)
+        forwarder = Forwarder(ForwardingRules(timeout_ms=200))
         async with Leader(answer).serving() as leader:
-            with pytest.raises(ForwardingFailed):
-                await forwarder.forward(call(), leader.identity)
+            with pytest.raises(ForwardingError):
+                await forwarder.forward(request(), leader.url)
             await forwarder.close()
 
     asyncio.run(scenario())
 
 
-def test_a_leader_that_is_gone_is_a_failure() -> None:
+def test_a_leader_that_is_gone_has_done_nothing() -> None:
     async def scenario() -> None:
         forwarder = Forwarder()
-        with pytest.raises(ForwardingFailed, match="onnect"):
-            await forwarder.forward(call(), Identity("http", HOST, free_port()))
+        with pytest.raises(Unreachable, match="onnect"):
+            await forwarder.forward(request(), f"http://{HOST}:{free_port()}")
         await forwarder.close()
 
     asyncio.run(scenario())

@@ -3,8 +3,8 @@
 import orjson
 import pytest
 
-from barnabas.wire.election.assignment import DUPLICATE_URLS, NO_ERROR, Assignment, elect
-from barnabas.wire.election.identity import Identity
+from barnabas.kernel.leadership.assignment import DUPLICATE_URLS, NO_ERROR, Assignment, elect
+from barnabas.kernel.leadership.identity import Identity
 
 A = Identity("http", "a", 8081)
 B = Identity("http", "b", 8081)
