@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 from barnabas.kernel.environment import CLIENT_VARIABLES, KAFKA_PREFIX
 from barnabas.kernel.service_settings import REQUEST_SETTINGS, SERVICE_SETTINGS
 from barnabas.kernel.setting_errors import SettingError, refuse
 from barnabas.kernel.settings import Catalogue, Origin, Setting, Settings, Source, resolve
 
-# Called once with the host and port of each listener, when the service answers.
-Announce: TypeAlias = Callable[[list[tuple[str, int]]], None]
-# Runs a service until it is told to stop, and returns its exit status.
-Run: TypeAlias = Callable[[Settings, Announce], int]
+if TYPE_CHECKING:
+    from barnabas.kernel.service_runner import ServiceProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ class Service:
     name: str
     summary: str
     catalogue_at: str
-    run_at: str
+    program_at: str
     folder_settings: tuple[str, ...] = ()
     chosen: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     chosen_in_platform: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -61,12 +59,9 @@ class Service:
     def own_catalogue(self) -> Catalogue[Setting]:
         return cast("Catalogue[Setting]", _load(self.catalogue_at))
 
-    def load(self) -> None:
-        """Import what it runs on, which takes most of the time of a start."""
-        _load(self.run_at)
-
-    def run(self, settings: Settings, announce: Announce) -> int:
-        return cast("Run", _load(self.run_at))(settings.over(self.own_catalogue()), announce)
+    def program(self) -> ServiceProgram:
+        """Return the service to be run. Importing what it runs on takes most of the time of a start."""
+        return cast("ServiceProgram", _load(self.program_at))
 
     def resolve(
         self, flags: Mapping[str, str], environ: Mapping[str, str], file: Path | None, *, platform: bool = False
@@ -179,7 +174,7 @@ BROKER = Service(
     name="broker",
     summary="the Kafka broker",
     catalogue_at="core_broker.configs.broker:BROKER_CATALOGUE",
-    run_at="core_broker.main:run",
+    program_at="core_broker.main:PROGRAM",
     folder_settings=("log.dirs", "log.dir"),
     # Kafka listens on every interface; without authentication that is for those who ask for it.
     chosen={"listeners": ("PLAINTEXT://127.0.0.1:9092", "this machine only")},
@@ -191,7 +186,7 @@ REGISTRY = Service(
     name="registry",
     summary="the Schema Registry",
     catalogue_at="schema_registry.settings:REGISTRY_CATALOGUE",
-    run_at="schema_registry.main:run",
+    program_at="schema_registry.main:PROGRAM",
     image_prefix="SCHEMA_REGISTRY_",
     packages=("google.protobuf", "granian", "httpx", "jsonschema_rs", "orjson", "starlette"),
     broker_setting="bootstrap.servers",
@@ -202,7 +197,7 @@ REST = Service(
     name="rest",
     summary="the REST proxy",
     catalogue_at="rest_proxy.settings:REST_CATALOGUE",
-    run_at="rest_proxy.main:run",
+    program_at="rest_proxy.main:PROGRAM",
     image_prefix="KAFKA_REST_",
     packages=("confluent_kafka", "google.protobuf", "granian", "jsonschema_rs", "orjson", "starlette"),
     broker_setting="bootstrap.servers",
@@ -213,7 +208,7 @@ CONNECT = Service(
     name="connect",
     summary="the worker of connectors",
     catalogue_at="connect.settings:CONNECT_CATALOGUE",
-    run_at="connect.main:run",
+    program_at="connect.main:PROGRAM",
     image_prefix="CONNECT_",
     # What is read again after a kill is what came since the last commit, and one worker's commits cost next to nothing.
     chosen_in_platform={"offset.flush.interval.ms": ("5000", "one worker")},
@@ -236,7 +231,7 @@ SQL = Service(
     name="sql",
     summary="SQL over topics",
     catalogue_at="streams_sql.settings:SQL_CATALOGUE",
-    run_at="streams_sql.main:run",
+    program_at="streams_sql.main:PROGRAM",
     folder_settings=("sql.data.dir",),
     image_prefix="KSQL_",
     packages=(

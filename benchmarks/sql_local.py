@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from barnabas.kernel.service_runner import collect_garbage_rarely
 from benchmarks.job import Figures, LoadFailed
 from benchmarks.sql_engines import Kind, Query, our_query, our_source
 from benchmarks.sql_records import customer, json_order
 from benchmarks.sql_stage import passed
 from streams_sql.formats.serde import Layout
 from streams_sql.local.pipeline import Pipeline
-from streams_sql.main import gather_garbage_rarely
 from streams_sql.plan.nodes import Node, Read
 from streams_sql.plan.pipeline import chain_of, compile_steps, run_steps
 from streams_sql.plan.records import Problem, RecordReader, Records
@@ -77,7 +77,7 @@ def _records(count: int) -> Iterator[Records]:
 
 def _rate(count: int, expected: int, run: Callable[[], int]) -> Figures:
     # As in the server.
-    gather_garbage_rarely()
+    collect_garbage_rarely()
     used, began = time.process_time(), time.monotonic()
     made = run()
     took, used = time.monotonic() - began, time.process_time() - used

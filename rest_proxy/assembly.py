@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -77,7 +77,10 @@ class Instance:
         failed = self._proxy.record_log.records_failed
         yield CounterMetricFamily("rest_proxy_records_failed", "Records that could not be written.", failed)
 
-    def end_streams(self) -> None:
+    async def start(self, _addresses: Sequence[tuple[str, int]]) -> None:
+        """There is nothing to read before requests can be served."""
+
+    async def end_streams(self) -> None:
         """Let streams, uploads and long reads end, which would else keep the server from stopping."""
         self._proxy.stopping.set()
 

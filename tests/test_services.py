@@ -15,7 +15,7 @@ from tests.tidy.rules import ROOMS
 def test_a_service_has_its_settings_and_its_entry_point(service: Service) -> None:
     catalogue = service.catalogue()
     assert all(name in catalogue for name in (*service.folder_settings, *service.chosen))
-    assert service.run_at.split(".")[0] in ROOMS
+    assert service.program_at.split(".")[0] in ROOMS
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_a_module_that_nothing_imports_is_found(tmp_path: Path) -> None:
     program = "if __name__ == '__main__':\n    pass\n"
     files = {
         "barnabas/__main__.py": "from barnabas import used\n",
-        "barnabas/used.py": "AT = 'core_broker.main:run'\n",
+        "barnabas/used.py": "AT = 'core_broker.main:PROGRAM'\n",
         "barnabas/dead.py": "",
         "barnabas/program_in_the_wrong_place.py": program,
         "barnabas/imports_itself.py": "import barnabas.imports_itself\n",

@@ -10,9 +10,11 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from barnabas.kernel import service_runner
 from barnabas.kernel.data_directory import DataDirectory
 from barnabas.kernel.logging import LogForm, configure, printed
 from barnabas.services import BROKER, Service
@@ -41,7 +43,7 @@ def run(service: Service, flags: dict[str, str], file: Path | None, *, supervise
         print(f"barnabas: {service.summary} needs {', '.join(missing)}; {hint}", file=sys.stderr)
         return 1
     if supervised:
-        service.load()
+        service.program()
         flags = {**flags, **_late_settings()}
     resolved = service.resolve(flags, os.environ, file, platform=supervised)
     settings = resolved.settings
@@ -58,7 +60,7 @@ def run(service: Service, flags: dict[str, str], file: Path | None, *, supervise
         )
         watch.start()
 
-    def announce(listeners: list[tuple[str, int]]) -> None:
+    def announce(listeners: Sequence[tuple[str, int]]) -> None:
         addresses = [address(host, port) for host, port in listeners]
         if supervised:
             print(f"{service.name}{LISTENING}{', '.join(addresses)}")
@@ -67,7 +69,7 @@ def run(service: Service, flags: dict[str, str], file: Path | None, *, supervise
         sys.stdout.flush()
 
     try:
-        return service.run(settings, announce)
+        return service_runner.run(service.program(), settings.over(service.own_catalogue()), announce)
     except OSError as error:
         if error.errno not in _ADDRESS_REFUSED:
             raise

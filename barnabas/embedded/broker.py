@@ -19,6 +19,7 @@ from barnabas.embedded.faults import Faults
 from barnabas.embedded.gate import Gate
 from barnabas.embedded.shifted_time import ShiftedTime
 from barnabas.embedded.topic_client import TopicRecord
+from barnabas.kernel import event_loop
 from barnabas.services import BROKER
 from barnabas.wire.client import Client
 from core_broker.broker import Broker
@@ -126,7 +127,7 @@ class EmbeddedBroker:
         return asyncio.run_coroutine_threadsafe(run(), self._loop).result(CALL_TIMEOUT_S)
 
     def _run(self) -> None:
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        with asyncio.Runner(loop_factory=event_loop.loop_factory()) as runner:
             try:
                 runner.run(self._serve())
             except BaseException as problem:  # noqa: BLE001 - whoever waits for the broker is told
@@ -164,12 +165,3 @@ class EmbeddedBroker:
         finally:
             disk.error_number = None
             await broker.stop()
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop
-    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
-    return factory

@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,14 +18,19 @@ STOP_DEADLINE_S: Final = 20.0
 """How long services take to end that have nothing of their own to lose; supervisors and orchestrators wait for 30 s."""
 
 
-def run(main: Coroutine[Any, Any, int]) -> int:
-    """Run a service to its end and return its exit status."""
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
     try:
         import uvloop
     except ImportError:
         logger.info("uvloop is not installed; the standard event loop serves")
-        return asyncio.run(main)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return asyncio.new_event_loop
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory
+
+
+def run(main: Coroutine[Any, Any, int]) -> int:
+    """Run a service to its end and return its exit status."""
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         return runner.run(main)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Coroutine
 from typing import Any, Final
 
 from barnabas.kafka_tools.shell.exits import ToolExit
+from barnabas.kernel import event_loop
 
 # What a shell says of a program that SIGTERM has ended.
 TERMINATED: Final = 128 + signal.SIGTERM
@@ -32,18 +33,10 @@ def run(work: Coroutine[Any, Any, int], *, fast: bool = False) -> int:
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop)
         return await task
 
-    with asyncio.Runner(loop_factory=_quick_loop() if fast else None) as runner:
+    with asyncio.Runner(loop_factory=event_loop.loop_factory() if fast else None) as runner:
         try:
             return runner.run(main())
         except asyncio.CancelledError:
             if not stopped:
                 raise
             raise ToolExit(TERMINATED) from None
-
-
-def _quick_loop() -> Any:
-    try:
-        import uvloop
-    except ImportError:
-        return None
-    return uvloop.new_event_loop
