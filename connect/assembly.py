@@ -1,10 +1,12 @@
-"""Puts a worker together from its settings."""
+"""Assemble a worker from its settings."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -21,37 +23,32 @@ from barnabas.kernel.kafka_log.failures import StoreFailure
 from barnabas.kernel.kafka_log.topic_log import LogClients
 from barnabas.kernel.leadership.forwarding import Forwarder
 from barnabas.kernel.settings import Settings
-from barnabas.wire.client import Client
-from connect.cluster.group import Alone, Group
-from connect.cluster.membership import Identity, Membership
+from connect.cluster.group import Group, RebalanceListener, StandaloneGroup
 from connect.cluster.routing import FORWARDING, Routing
+from connect.cluster.worker_group import Identity, WorkerGroup
 from connect.config.providers import Providers
+from connect.herder.connector_files import read_connector
+from connect.herder.herder import Herder, TopicTracking
+from connect.herder.member import Member
+from connect.herder.views import About
 from connect.http.connectors import Connectors
 from connect.http.plugins import PluginPages
 from connect.http.problems import translate
 from connect.http.root import Root
+from connect.http.startup import Startup
 from connect.http.task_metrics import families
 from connect.plugins.catalogue import installed
 from connect.plugins.plugin_files import passed_over
+from connect.storage.internal_topics import provide
+from connect.storage.sink_offsets import SinkOffsets
+from connect.storage.status_writer import StatusWriter
+from connect.storage.stores import Stores, standalone_stores, topic_stores
 from connect.tasks.clients import ClientKind, client_settings
 from connect.tasks.host import TaskHost
-from connect.tasks.spec import WorkerContext
+from connect.tasks.spec import WorkerConfig
 from connect.version import VERSION
-from connect.worker import stores
-from connect.worker.config_checks import ConfigChecks
-from connect.worker.connector_files import read_connector
-from connect.worker.connector_offsets import ConnectorOffsets
-from connect.worker.leading import Leading, is_fencing_needed
+from connect.worker.context import WorkerContext
 from connect.worker.loggers import Loggers
-from connect.worker.member import Equipment, Member
-from connect.worker.runner import Runner
-from connect.worker.running import RunningTools
-from connect.worker.sink_offsets import SinkOffsets
-from connect.worker.status_board import StatusBoard
-from connect.worker.stores import Appliers, Stores
-from connect.worker.task_publishing import TaskPublishing
-from connect.worker.views import About
-from connect.worker.worker import TopicTracking, Worker, WorkerParts
 from connect.worker_settings import WorkerSettings
 
 REQUESTS_MAX: Final = 1_000
@@ -66,29 +63,20 @@ _logger = logging.getLogger(__name__)
 
 
 class Instance:
-    """One worker: what it is made of, in the order in which it starts and stops. Made in the running event loop."""
+    """One worker with its HTTP server, which serves while the worker starts. Made in the running event loop."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._own = WorkerSettings(settings)
-        self._loggers = Loggers()
-        self._member = Member(self._loggers)
         paths = settings.items_of("plugin.path")
         for path in passed_over(paths):
             _logger.warning("plugin.path names %s, which is neither a folder nor a Python file", path)
         self._plugins = installed(paths)
         self._providers = Providers(self._own.properties)
-        self._forwarder = Forwarder(FORWARDING)
-        self._host = TaskHost()
-        self.worker = Worker(self._member, self._loggers)
-        self._routing = Routing(self._forwarder)
-        self._metrics = RequestMetrics("connect", [families(self.worker.figures)])
-        self._admin: Admin | None = None
-        self._client: Client | None = None
-        self._stores: Stores | None = None
-        self._board: StatusBoard | None = None
-        self._group: Group | None = None
-        self._runner: Runner | None = None
+        self._loggers = Loggers()
+        self._startup = Startup()
+        self._metrics = RequestMetrics("connect", [families(self._startup.task_metrics)])
+        self._resources = AsyncExitStack()
 
     def server(self) -> Server:
         application = Application(
@@ -102,128 +90,80 @@ class Instance:
         return http_settings.server(application, self._settings)
 
     async def start(self, addresses: Sequence[tuple[str, int]]) -> None:
-        """Read what the group was told, and join it. StoreFailure, TopicUnfit, SettingError."""
-        identity = self._own.identity(addresses)
-        context = self._own.context(identity.worker_id)
-        clients = self._log_clients(context)
-        self._admin = clients.admin
-        self.worker.stage = "asking Kafka for its topics"
+        """Read the topics, and join the group. StoreFailure, TopicUnfit, SettingError."""
+        own, stack = self._own, self._resources
+        identity = own.identity(addresses)
+        config = own.worker_config(identity.worker_id)
+        clients = _log_clients(config)
+        self._startup.stage = "asking Kafka for its topics"
         cluster = await self._reached(clients.admin)
-        self._stores = await self._open_stores(clients)
-        self.worker.stage = "reading its topics"
-        await self._stores.start()
-        parts = self._parts(identity, context, clients, About(VERSION, self._own.commit, cluster.id))
-        self.worker.start(parts)
-        self._routing.start(parts.group, parts.config_log.read_to_end)
-        parts.group.start()
-        await self._start_connectors(parts.group)
+        stores = await stack.enter_async_context(await self._stores(clients))
+        forwarder = Forwarder(FORWARDING)
+        stack.push_async_callback(forwarder.close)
+        context = self._context(config, stores, identity)
+        member = Member(stores, context, forwarder, own.key_lifetime_ms, self._group_factory(identity))
+        stack.push_async_callback(self._stop, member, context, clients.admin)
+        herder = Herder(
+            About(VERSION, own.commit, cluster.id),
+            stores,
+            context,
+            member,
+            clients.admin,
+            SinkOffsets(clients.admin, clients.consumer, own.wire_client),
+            TopicTracking(own.tracks_topics, self._settings.boolean("topic.tracking.allow.reset")),
+        )
+        self._startup.finish(herder, Routing(forwarder, member.group, stores.configs.log.read_to_end))
+        member.group.start()
+        await self._start_connectors(member.group, herder)
 
     async def stop(self) -> None:
-        """Tasks stop before the group hears that this worker goes, since others may start them then."""
-        watching = asyncio.create_task(self._watch_kafka(), name="watch Kafka")
-        if self._runner is not None:
-            await self._runner.close()
-        if self._group is not None:
-            await self._group.stop()
-        await self._host.close(self._own.grace_s)
-        if self._board is not None:
-            await self._board.stop(waits=not watching.done())
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
-        if self._stores is not None:
-            await self._stores.stop()
-        await self._forwarder.close()
-        if self._client is not None:
-            await self._client.close()
+        await self._resources.aclose()
 
-    async def _watch_kafka(self) -> None:
-        """Return when Kafka is away. Then nothing can be committed, and tasks that stop are not waited for: what they have not committed
-        is read again, as after a crash."""
-        if self._admin is None:
-            return
-        try:
-            while True:
-                await self._admin.cluster(ANSWER_TIMEOUT_S)
-                await asyncio.sleep(ANSWER_INTERVAL_S)
-        except StoreFailure:
-            self._host.hurry()
-
-    async def _kafka_problem(self) -> str | None:
-        if self._admin is None:
-            return None
-        try:
-            await self._admin.cluster(ANSWER_TIMEOUT_S)
-        except StoreFailure as failure:
-            return str(failure)
-        return None
+    async def _stop(self, member: Member, context: WorkerContext, admin: Admin) -> None:
+        """Tasks stop before the worker leaves its group, since others may start them then."""
+        watch = asyncio.create_task(_watch_kafka(admin, context.host), name="watch Kafka")
+        await member.worker.close()
+        await member.group.stop()
+        await context.host.close(context.grace_s)
+        await context.statuses.stop(waits=not watch.done())
+        watch.cancel()
+        await asyncio.gather(watch, return_exceptions=True)
 
     def _routes(self) -> Iterator[Route]:
-        yield from Root(self.worker, self._routing, self._kafka_problem).routes()
-        yield from PluginPages(self._plugins, self.worker).routes()
-        yield from Connectors(self.worker, self._routing).routes()
+        yield from Root(self._startup, self._loggers).routes()
+        yield from PluginPages(self._plugins, self._startup).routes()
+        yield from Connectors(self._startup).routes()
         yield Route("GET", "/metrics", self._metrics.page)
 
-    def _log_clients(self, context: WorkerContext) -> LogClients:
-        admin, consumer, producer = (
-            client_settings(context, {}, kind, f"barnabas-connect-{context.worker_id}")
-            for kind in (ClientKind.ADMIN, ClientKind.CONSUMER, ClientKind.PRODUCER)
-        )
-        return LogClients(Admin(admin), consumer, producer)
-
-    async def _open_stores(self, clients: LogClients) -> Stores:
-        own, member = self._own, self._member
-        appliers = Appliers(member.apply_configs, member.apply_statuses)
+    async def _stores(self, clients: LogClients) -> AbstractAsyncContextManager[Stores]:
+        own = self._own
         if own.is_standalone:
-            return stores.alone(own.offsets_file, appliers)
-        return await stores.in_topics(clients, own.topics, own.group_id, appliers, member.fenced)
+            return standalone_stores(own.offsets_file)
+        await provide(clients.admin, own.topics.config, (own.topics.offsets, own.topics.status))
+        self._startup.stage = "reading its topics"
+        return topic_stores(clients, own.topics, own.group_id)
 
-    def _parts(self, identity: Identity, context: WorkerContext, clients: LogClients, about: About) -> WorkerParts:
-        assert self._stores is not None
-        own, member, found = self._own, self._member, self._stores
-        self._group = group = self._make_group(identity)
-        publishing = TaskPublishing(member.state, found.config_log, group, self._forwarder)
-        self._board = board = StatusBoard(found.status_log, member.statuses, identity.worker_id)
-        tools = RunningTools(
+    def _context(self, config: WorkerConfig, stores: Stores, identity: Identity) -> WorkerContext:
+        own = self._own
+        return WorkerContext(
+            config=config,
             plugins=self._plugins,
-            host=self._host,
-            board=board,
-            offsets=found.offsets,
             providers=self._providers,
-            context=context,
+            host=TaskHost(),
+            loggers=self._loggers,
+            statuses=StatusWriter(stores.statuses.log, stores.statuses.statuses, identity.worker_id),
+            offsets=stores.offsets,
             restart_policy=own.restart_policy,
             grace_s=own.grace_s,
             tracks_topics=own.tracks_topics,
-            levels=lambda: self._loggers.for_tasks,
-            publish_tasks=publishing.publish,
         )
 
-        def may_start(connector: str) -> bool:
-            return not is_fencing_needed(member.state, tools, connector)
-
-        self._runner = runner = Runner(member.state, member.statuses, tools, may_start, member.released)
-        leading = Leading(found.config_log, member.state, member.statuses, tools, own.key_lifetime_ms)
-        member.equip(Equipment(found.config_log, runner, leading, group))
-        sinks = SinkOffsets(clients.admin, clients.consumer, own.wire_client)
-        return WorkerParts(
-            about=about,
-            state=member.state,
-            statuses=member.statuses,
-            group=group,
-            config_log=found.config_log,
-            status_log=found.status_log,
-            tools=tools,
-            runner=runner,
-            checks=ConfigChecks(tools),
-            publishing=publishing,
-            offsets=ConnectorOffsets(member.state, group, tools, found.offsets, sinks),
-            tracking=TopicTracking(own.tracks_topics, self._settings.boolean("topic.tracking.allow.reset")),
-        )
-
-    def _make_group(self, identity: Identity) -> Group:
+    def _group_factory(self, identity: Identity) -> Callable[[RebalanceListener], Group]:
         if self._own.is_standalone:
-            return Alone(self._member)
-        self._client = self._own.wire_client()
-        return Membership(self._client, identity, self._own.membership, self._member)
+            return StandaloneGroup
+        client = self._own.wire_client()
+        self._resources.push_async_callback(client.close)
+        return partial(WorkerGroup, client, identity, self._own.group)
 
     async def _reached(self, admin: Admin) -> Cluster:
         """A worker that starts before Kafka does waits for it."""
@@ -235,9 +175,28 @@ class Instance:
                 _logger.warning("Kafka at %s does not answer, and is asked again: %s", servers, failure)
                 await asyncio.sleep(KAFKA_RETRY_S)
 
-    async def _start_connectors(self, group: Group) -> None:
+    async def _start_connectors(self, group: Group, herder: Herder) -> None:
         """Those in the files of a standalone worker."""
         for path in self._settings.items_of("standalone.connectors"):
             found = read_connector(Path(path))
             await group.settle(0)
-            await self.worker.create(found.name, found.config, found.initial_state)
+            await herder.create(found.name, found.config, found.initial_state)
+
+
+def _log_clients(config: WorkerConfig) -> LogClients:
+    admin, consumer, producer = (
+        client_settings(config, {}, kind, f"barnabas-connect-{config.worker_id}")
+        for kind in (ClientKind.ADMIN, ClientKind.CONSUMER, ClientKind.PRODUCER)
+    )
+    return LogClients(Admin(admin), consumer, producer)
+
+
+async def _watch_kafka(admin: Admin, host: TaskHost) -> None:
+    """Return when Kafka is away. Then nothing can be committed, and tasks that stop are not waited for: what they have not committed is
+    read again, as after a crash."""
+    try:
+        while True:
+            await admin.cluster(ANSWER_TIMEOUT_S)
+            await asyncio.sleep(ANSWER_INTERVAL_S)
+    except StoreFailure:
+        host.hurry()

@@ -8,9 +8,9 @@ from barnabas.kernel.http.service import HttpService
 from barnabas.kernel.kafka_log.failures import StoreFailure
 from barnabas.kernel.service_runner import ServiceProgram
 from barnabas.kernel.settings import Settings
-from connect.api.failures import ConnectError
 from connect.assembly import Instance
-from connect.worker.failures import WorkerError
+from connect.cluster.failures import WorkerError
+from connect.errors import ConnectError
 
 
 def assemble(settings: Settings) -> HttpService:

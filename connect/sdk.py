@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from connect.api.declaration import sink, source
-from connect.api.failures import ConnectError, DataError, InvalidOffsets, Problem, Retry
 from connect.api.record import Header, Record
 from connect.api.settings import Importance, setting
 from connect.api.sink import RejectedRecord, Sink, TopicPartition
 from connect.api.source import Batch, Idle, Offsets, RejectedInput, Shard, Source, SourceOffset
 from connect.data.schema import Schema, Type
+from connect.errors import ConnectError, DataError, InvalidOffsets, Problem, Retry
 
 __all__ = [
     "Batch", "ConnectError", "DataError", "Header", "Idle", "Importance", "InvalidOffsets", "Offsets", "Problem", "Record", "RejectedInput",

@@ -16,10 +16,10 @@ from barnabas.kernel.logging import configured
 from barnabas.kernel.setting_errors import SettingError
 from barnabas.kernel.settings import Settings
 from barnabas.wire.client import Client
-from connect.cluster.membership import Identity, MembershipSettings
-from connect.tasks.spec import WorkerContext
+from connect.cluster.worker_group import Identity, WorkerGroupSettings
+from connect.storage.stores import TopicShapes
+from connect.tasks.spec import WorkerConfig
 from connect.worker.restarts import RestartPolicy
-from connect.worker.stores import TopicShapes
 
 MS_PER_S: Final = 1000
 OFFSETS_FILE: Final = "offset.storage.file.filename"
@@ -75,9 +75,9 @@ class WorkerSettings:
         )
 
     @property
-    def membership(self) -> MembershipSettings:
+    def group(self) -> WorkerGroupSettings:
         settings = self._settings
-        return MembershipSettings(
+        return WorkerGroupSettings(
             self.group_id,
             settings.integer("session.timeout.ms"),
             settings.integer("rebalance.timeout.ms"),
@@ -103,9 +103,9 @@ class WorkerSettings:
         reached = InstanceIdentity.at(listeners[place], addresses[place], host, port)
         return Identity(reached.address, reached.url)
 
-    def context(self, worker_id: str) -> WorkerContext:
+    def worker_config(self, worker_id: str) -> WorkerConfig:
         settings = self._settings
-        return WorkerContext(
+        return WorkerConfig(
             worker_id=worker_id,
             group_id=self.group_id,
             properties=self.properties,

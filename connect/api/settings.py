@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar, Union
 
 from barnabas.kernel.setting_errors import SettingError
 from barnabas.kernel.settings import Catalogue, Kind, Setting
-from connect.api.failures import InvalidSettings, Problem
+from connect.errors import InvalidSettings, Problem
 
 
 class Importance(Enum):

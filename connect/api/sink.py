@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple
 
-from connect.api.failures import Problem
 from connect.api.record import Record
 from connect.api.source import SettingsT
+from connect.errors import Problem
 
 
 class TopicPartition(NamedTuple):

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mappi
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
-from connect.api.failures import InvalidOffsets, Problem
 from connect.api.record import Record
+from connect.errors import InvalidOffsets, Problem
 
 JsonObject: TypeAlias = Mapping[str, Any]
 Shard: TypeAlias = JsonObject

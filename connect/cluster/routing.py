@@ -22,30 +22,23 @@ SETTLE_S: Final = 10.0
 
 
 class Routing:
-    """Made before the worker has started, since HTTP is served from then on."""
+    """`catch_up` reads the config topic to its end, so that this worker knows of a write that it has forwarded."""
 
-    def __init__(self, forwarder: Forwarder) -> None:
+    def __init__(self, forwarder: Forwarder, group: Group, catch_up: Callable[[], Awaitable[None]]) -> None:
         self._forwarder = forwarder
-        self._started: tuple[Group, Callable[[], Awaitable[None]]] | None = None
-
-    def start(self, group: Group, catch_up: Callable[[], Awaitable[None]]) -> None:
-        """`catch_up` reads what the group was told; after a forwarded write this worker then knows it, too."""
-        self._started = group, catch_up
+        self._group = group
+        self._catch_up = catch_up
 
     async def lead(self, request: Request, act: Callable[[], Awaitable[Response]]) -> Response:
         """Act where the leader is. ForwardingError when there is none, or when a request has been forwarded twice already."""
-        if self._started is None:
-            # The worker says that it is starting.
-            return await act()
-        group, _ = self._started
-        return await lead_or_forward(request, act, group, self._forwarder, SETTLE_S, self._on_forwarded)
+        return await lead_or_forward(request, act, self._group, self._forwarder, SETTLE_S, self._on_forwarded)
 
     async def own(
         self, request: Request, connector: str, task: int | None, act: Callable[[], Awaitable[Response]]
     ) -> Response:
         """Act where the connector's own part (no task) or the task runs. What runs nowhere is answered here."""
         piece = Piece(connector, OWN_PART if task is None else task)
-        url = None if self._started is None else self._started[0].owner_url(piece)
+        url = self._group.owner_url(piece)
         if url is None:
             return await act()
         response = await self._forwarder.forward(request, url)
@@ -53,8 +46,8 @@ class Routing:
         return response
 
     async def _on_forwarded(self, response: Response) -> None:
-        if response.status_code < HTTPStatus.BAD_REQUEST and self._started is not None:
-            await self._started[1]()
+        if response.status_code < HTTPStatus.BAD_REQUEST:
+            await self._catch_up()
 
 
 def next_hop(request: Request) -> Hop | None:

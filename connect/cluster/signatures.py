@@ -8,15 +8,24 @@ import time
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
-from connect.worker.config_records import SESSION_KEY_ALGORITHM, SessionKey
-from connect.worker.failures import BadRequest, Unauthorised
+from connect.cluster.failures import BadRequest, Unauthorised
 
+SESSION_KEY_ALGORITHM: Final = "HmacSHA256"
 SIGNATURE_HEADER: Final = "X-Connect-Authorization"
 ALGORITHM_HEADER: Final = "X-Connect-Request-Signature-Algorithm"
 KEY_BYTES: Final = 32
 MS_PER_S: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKey:
+    """The key with which workers sign their calls to each other."""
+
+    key: bytes
+    created_ms: int
 
 
 def new_session_key() -> SessionKey:

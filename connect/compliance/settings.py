@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from barnabas.kernel.settings import MASK, Kind
-from connect.api.failures import InvalidSettings
 from connect.api.plugin import Plugin
 from connect.api.settings import Key, keys_of, read, texts_of
 from connect.config.connector_keys import CONNECTOR_KEYS
 from connect.config.secrets import masked
+from connect.errors import InvalidSettings
 from connect.plugins.catalogue import Plugins
 
 SAMPLE_SECRET: Final = "the-secret-of-the-compliance-suite"  # noqa: S105 - it opens nothing

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from connect.api.failures import DataError
 from connect.api.record import Record
 from connect.api.sink import Sink
+from connect.errors import DataError
 from connect.tasks.awaiting import Awaiting
 
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from barnabas.kernel.setting_errors import SettingError
 from barnabas.kernel.settings import Kind
-from connect.api.failures import InvalidSettings
 from connect.api.plugin import Plugin, PluginKind
 from connect.api.settings import Importance, Key, Width, keys_of, read
 from connect.config.connector_keys import CONNECTOR_KEYS
+from connect.errors import InvalidSettings
 from connect.plugins.catalogue import Plugins, UnknownPlugin
 
 CONNECTOR_KINDS: Final = (PluginKind.SOURCE, PluginKind.SINK)

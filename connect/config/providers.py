@@ -11,7 +11,7 @@ from typing import Final
 
 from barnabas.kernel import properties
 from barnabas.kernel.properties import PropertiesError
-from connect.api.failures import ConnectError
+from connect.errors import ConnectError
 
 FILE_MAX_BYTES: Final = 1024 * 1024
 

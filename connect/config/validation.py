@@ -10,11 +10,11 @@ from unicodedata import category
 
 from barnabas.kernel.setting_errors import SettingError
 from barnabas.kernel.settings import MASK
-from connect.api.failures import Problem
 from connect.api.pattern import InvalidPattern, compiled
 from connect.api.plugin import PluginKind
 from connect.api.settings import Key, problem_message
 from connect.config.definition import CONNECTOR_KINDS, CONVERTERS, Definition, aliases, parsed
+from connect.errors import Problem
 from connect.plugins.catalogue import Plugins
 
 CONTROL: Final = "Cc"

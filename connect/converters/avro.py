@@ -9,7 +9,6 @@ from typing import Final
 from barnabas.kernel.serdes.codecs import Codec
 from barnabas.kernel.serdes.registry_client import SchemaKey
 from barnabas.kernel.serdes.schema_text import AVRO, SchemaText
-from connect.api.failures import DataError
 from connect.api.settings import Importance, setting
 from connect.converters.avro_reading import AvroReading
 from connect.converters.avro_schema import AvroDescription, AvroOptions
@@ -18,6 +17,7 @@ from connect.converters.converter import SchemaAndValue
 from connect.converters.registered import Read, RegisteredConverter, Written
 from connect.converters.registry_settings import RegistrySettings
 from connect.data.schema import Schema
+from connect.errors import DataError
 
 _ANYTHING: Final = SchemaText(json.dumps(ANYTHING_SCHEMA, separators=(",", ":")), AVRO)
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from connect.api.failures import DataError
 from connect.converters import avro_names as names
 from connect.converters.avro_defaults import AvroDefaultReading, latin_bytes
 from connect.converters.avro_names import NAMESPACE
@@ -28,6 +27,7 @@ from connect.data.schema import (
     array_of,
     map_of,
 )
+from connect.errors import DataError
 
 _PRIMITIVES: Final = {
     "boolean": Type.BOOLEAN,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from connect.api.failures import DataError
 from connect.converters import avro_names as names
 from connect.converters.avro_defaults import AvroDefaults
 from connect.converters.avro_names import (
@@ -18,6 +17,7 @@ from connect.converters.avro_names import (
     scrubbed_full,
 )
 from connect.data.schema import DECIMAL, Field, Schema, Type
+from connect.errors import DataError
 
 _TYPES: Final = {
     Type.BOOLEAN: "boolean",

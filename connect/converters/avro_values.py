@@ -7,7 +7,6 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
-from connect.api.failures import DataError
 from connect.converters import avro_names as names
 from connect.converters.avro_names import has_plain_keys, is_enum, is_fixed, is_union, scrubbed
 from connect.converters.avro_schema import AvroDescription, AvroOptions
@@ -26,6 +25,7 @@ from connect.data.conversion import (
 )
 from connect.data.mismatch import Mismatch, not_a
 from connect.data.schema import DECIMAL, Schema, Type
+from connect.errors import DataError
 
 _PLAIN: Final = frozenset({Type.INT32, Type.INT64, Type.FLOAT32, Type.FLOAT64, Type.BOOLEAN, Type.STRING})
 

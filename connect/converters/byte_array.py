@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from connect.api.failures import DataError
 from connect.converters.converter import Converter, SchemaAndValue
 from connect.data.conversion import as_bytes
 from connect.data.schema import BYTES, Schema, Type
+from connect.errors import DataError
 
 OPTIONAL_BYTES: Final = BYTES.as_optional()
 

@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple, cast
 
 import orjson
 
-from connect.api.failures import ConnectError, DataError, Problem
 from connect.api.settings import Importance, setting
 from connect.converters import json_envelope
 from connect.converters.converter import Converter, DecodedColumn, SchemaAndValue
@@ -27,6 +26,7 @@ from connect.converters.json_values import (
 from connect.data.conversion import Convert
 from connect.data.schema import Schema
 from connect.data.schema_cache import SchemaCache
+from connect.errors import ConnectError, DataError, Problem
 
 ENVELOPE_KEPT_MAX_BYTES: Final = 64 * 1024
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from connect.api.failures import DataError
 from connect.converters.json_values import JsonReading, JsonWriting
 from connect.data.mismatch import Mismatch
 from connect.data.schema import Field, Schema, Type
+from connect.errors import DataError
 
 SCHEMA: Final = "schema"
 PAYLOAD: Final = "payload"

@@ -9,7 +9,6 @@ import orjson
 from barnabas.kernel.serdes.codecs import Codec, CodecOptions
 from barnabas.kernel.serdes.registry_client import SchemaKey
 from barnabas.kernel.serdes.schema_text import JSON, SchemaText
-from connect.api.failures import DataError
 from connect.api.settings import Importance, setting
 from connect.converters.converter import SchemaAndValue
 from connect.converters.json import decimal_format_setting, read_json
@@ -19,6 +18,7 @@ from connect.converters.json_values import DecimalFormat
 from connect.converters.registered import Read, RegisteredConverter, Written
 from connect.converters.registry_settings import RegistrySettings
 from connect.data.schema import Schema
+from connect.errors import DataError
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
-from connect.api.failures import DataError
 from connect.converters.json_schema_description import (
     CONNECT_TYPES,
     ENUM,
@@ -21,6 +20,7 @@ from connect.converters.json_values import JsonReading
 from connect.data.conversion import Convert
 from connect.data.mismatch import Mismatch, not_a
 from connect.data.schema import BOOLEAN, BYTES, FLOAT64, INT64, STRING, Field, Schema, Type, array_of, map_of
+from connect.errors import DataError
 
 NESTING_MAX_LEVELS: Final = 100
 _BY_CONNECT_TYPE: Final = {name: kind for kind, name in CONNECT_TYPES.items() if kind is not Type.MAP}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import struct
 from typing import Any, ClassVar
 
-from connect.api.failures import DataError
 from connect.converters.byte_array import NoSettings
 from connect.converters.converter import Converter, SchemaAndValue
 from connect.data.conversion import Conversion, shortest_float32
 from connect.data.schema import BOOLEAN, FLOAT32, FLOAT64, INT16, INT32, INT64, Schema, Type
+from connect.errors import DataError
 
 
 class FixedWidthConverter(Converter):

@@ -9,7 +9,6 @@ from barnabas.kernel.serdes.framing import read_message_indexes
 from barnabas.kernel.serdes.protobuf import ProtobufCodec
 from barnabas.kernel.serdes.registry_client import SchemaKey
 from barnabas.kernel.serdes.schema_text import PROTOBUF, SchemaText
-from connect.api.failures import DataError
 from connect.api.settings import setting
 from connect.converters.converter import SchemaAndValue
 from connect.converters.protobuf_description import ProtobufDescription
@@ -19,6 +18,7 @@ from connect.converters.protobuf_values import ProtobufWriting
 from connect.converters.registered import Read, RegisteredConverter, Written
 from connect.converters.registry_settings import RegistrySettings
 from connect.data.schema import Schema, Type
+from connect.errors import DataError
 
 
 @dataclass(frozen=True, slots=True)

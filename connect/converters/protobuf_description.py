@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from connect.api.failures import DataError
 from connect.converters import protobuf_names as names
 from connect.converters.protobuf_names import ProtobufOptions, is_enum, is_union, scalar, valid_name
 from connect.data.schema import DECIMAL, SCALE, Field, Schema, Type
+from connect.errors import DataError
 
 _NARROW: Final = (Type.INT8, Type.INT16)
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)

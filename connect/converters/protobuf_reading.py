@@ -9,7 +9,6 @@ from datetime import UTC, date, datetime, time
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from connect.api.failures import DataError
 from connect.converters import protobuf_names as names
 from connect.converters.protobuf_names import ProtobufOptions
 from connect.data import logical
@@ -27,6 +26,7 @@ from connect.data.schema import (
     decimal,
     map_of,
 )
+from connect.errors import DataError
 
 # Numbers that descriptors have for types of fields.
 _DOUBLE, _FLOAT, _BOOL, _STRING, _MESSAGE, _BYTES, _ENUM = 1, 2, 8, 9, 11, 12, 14

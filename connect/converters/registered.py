@@ -13,12 +13,12 @@ from barnabas.kernel.serdes.registry_client import RegistryClient, SchemaKey
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
 from barnabas.kernel.serdes.schema_text import SchemaText
 from barnabas.kernel.serdes.serdes_error import SerdesError
-from connect.api.failures import ConnectError, DataError, Retry
 from connect.converters.converter import Converter, SchemaAndValue
 from connect.converters.registry_settings import RegistrySettings
 from connect.data.conversion import Convert
 from connect.data.schema import Schema
 from connect.data.schema_cache import SchemaCache
+from connect.errors import ConnectError, DataError, Retry
 
 TOPICS_KEPT_MAX: Final = 1_000
 READERS_KEPT_MAX: Final = 1_000

@@ -9,8 +9,8 @@ from typing import Final
 from barnabas.kernel.serdes.registry_transport import TIMEOUT_DEFAULT_MS, RegistryClientError, RegistryTransport
 from barnabas.kernel.serdes.serdes_error import SerdesError
 from barnabas.kernel.serdes.subject import SubjectStrategy, strategy_named
-from connect.api.failures import Problem
 from connect.api.settings import Importance, setting
+from connect.errors import Problem
 
 _FROM_URL: Final = "URL"
 _FROM_SETTING: Final = "USER_INFO"

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, Final
 
-from connect.api.failures import Problem
 from connect.api.settings import Importance, setting
 from connect.converters.converter import Converter, DecodedColumn, SchemaAndValue
 from connect.data.schema import STRING, Schema
 from connect.data.text import text_of
+from connect.errors import Problem
 
 OPTIONAL_STRING: Final = STRING.as_optional()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from connect.api.failures import DataError
+from connect.errors import DataError
 
 SHOWN_MAX_CHARACTERS: Final = 80
 

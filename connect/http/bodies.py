@@ -12,7 +12,7 @@ from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 from connect.api.source import SourceOffset
 from connect.http.problems import BAD_REQUEST
-from connect.worker.views import TargetState
+from connect.storage.status import TargetState
 
 _INITIAL_STATES: Final = {
     "RUNNING": TargetState.STARTED, "PAUSED": TargetState.PAUSED, "STOPPED": TargetState.STOPPED,

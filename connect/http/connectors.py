@@ -12,13 +12,13 @@ from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
-from connect.cluster.routing import Routing
+from connect.cluster.failures import NotFound
+from connect.herder.views import ConnectorInfo
 from connect.http import bodies, shapes
 from connect.http.problems import NOT_FOUND
+from connect.http.startup import Startup
+from connect.storage.status import TargetState
 from connect.tasks.spec import TaskId
-from connect.worker.failures import NotFound
-from connect.worker.views import ConnectorInfo, TargetState
-from connect.worker.worker import Worker
 
 CREATED: Final = 201
 ACCEPTED: Final = 202
@@ -27,9 +27,8 @@ TASK_NUMBER_MAX_DIGITS: Final = 9
 
 
 class Connectors:
-    def __init__(self, worker: Worker, routing: Routing) -> None:
-        self._worker = worker
-        self._routing = routing
+    def __init__(self, startup: Startup) -> None:
+        self._startup = startup
 
     def routes(self) -> Iterator[Route]:
         one = "/connectors/{connector}"
@@ -61,9 +60,9 @@ class Connectors:
         """The names; with `expand`, what is asked for of each. A connector that goes meanwhile is left out."""
         wanted = request.query_values("expand")
         if not wanted:
-            return json_answer(list(self._worker.connectors()))
+            return json_answer(list(self._startup.herder.connectors()))
         answer: dict[str, dict[str, Any]] = {}
-        for name in self._worker.connectors():
+        for name in self._startup.herder.connectors():
             try:
                 answer[name] = self._expanded(name, wanted)
             except NotFound:
@@ -71,28 +70,28 @@ class Connectors:
         return json_answer(answer)
 
     async def info(self, request: Request) -> Response:
-        return json_answer(shapes.info(self._worker.info(request.path_value("connector"))))
+        return json_answer(shapes.info(self._startup.herder.info(request.path_value("connector"))))
 
     async def config(self, request: Request) -> Response:
-        return json_answer(dict(self._worker.config(request.path_value("connector"))))
+        return json_answer(dict(self._startup.herder.config(request.path_value("connector"))))
 
     async def status(self, request: Request) -> Response:
-        return json_answer(shapes.status(self._worker.status(request.path_value("connector"))))
+        return json_answer(shapes.status(self._startup.herder.status(request.path_value("connector"))))
 
     async def tasks(self, request: Request) -> Response:
-        tasks = self._worker.tasks(request.path_value("connector"))
+        tasks = self._startup.herder.tasks(request.path_value("connector"))
         return json_answer([{"id": shapes.task_id(task.id), "config": dict(task.config)} for task in tasks])
 
     async def task_status(self, request: Request) -> Response:
         task = _task(request)
-        return json_answer(shapes.task_status(task.number, self._worker.task_status(task)))
+        return json_answer(shapes.task_status(task.number, self._startup.herder.task_status(task)))
 
     async def topics(self, request: Request) -> Response:
         name = request.path_value("connector")
-        return json_answer({name: {"topics": list(self._worker.topics(name))}})
+        return json_answer({name: {"topics": list(self._startup.herder.topics(name))}})
 
     async def offsets(self, request: Request) -> Response:
-        found = await self._worker.offsets(request.path_value("connector"))
+        found = await self._startup.herder.offsets(request.path_value("connector"))
         return json_answer({"offsets": [{"partition": each.partition, "offset": each.offset} for each in found]})
 
     # --- writing ---
@@ -101,35 +100,35 @@ class Connectors:
         wish = await bodies.creation(request)
 
         async def act() -> Response:
-            return _created(request, await self._worker.create(wish.name, wish.config, wish.initial_state))
+            return _created(request, await self._startup.herder.create(wish.name, wish.config, wish.initial_state))
 
-        return await self._routing.lead(request, act)
+        return await self._startup.routing.lead(request, act)
 
     async def put_config(self, request: Request) -> Response:
         name = request.path_value("connector")
         config = await bodies.config(request, name)
 
         async def act() -> Response:
-            was_created, info = await self._worker.put_config(name, config)
+            was_created, info = await self._startup.herder.put_config(name, config)
             return _created(request, info) if was_created else json_answer(shapes.info(info))
 
-        return await self._routing.lead(request, act)
+        return await self._startup.routing.lead(request, act)
 
     async def patch_config(self, request: Request) -> Response:
         name = request.path_value("connector")
         changes = await bodies.config_changes(request, name)
 
         async def act() -> Response:
-            return json_answer(shapes.info(await self._worker.patch_config(name, changes)))
+            return json_answer(shapes.info(await self._startup.herder.patch_config(name, changes)))
 
-        return await self._routing.lead(request, act)
+        return await self._startup.routing.lead(request, act)
 
     async def delete(self, request: Request) -> Response:
-        return await self._lead(request, self._worker.delete, NO_CONTENT)
+        return await self._lead(request, self._startup.herder.delete, NO_CONTENT)
 
     def _target(self, target: TargetState, status: int) -> Callable[[Request], Awaitable[Response]]:
         async def handle(request: Request) -> Response:
-            return await self._lead(request, lambda name: self._worker.set_target(name, target), status)
+            return await self._lead(request, lambda name: self._startup.herder.set_target(name, target), status)
 
         return handle
 
@@ -140,50 +139,50 @@ class Connectors:
 
         async def act() -> Response:
             if not include_tasks and not only_failed:
-                await self._worker.restart_connector(name)
+                await self._startup.herder.restart_connector(name)
                 return Response(status_code=NO_CONTENT)
-            told = await self._worker.restart(name, include_tasks=include_tasks, only_failed=only_failed)
+            told = await self._startup.herder.restart(name, include_tasks=include_tasks, only_failed=only_failed)
             answer = json_answer(shapes.status(told))
             answer.status_code = ACCEPTED
             return answer
 
         if not include_tasks and not only_failed:
-            return await self._routing.own(request, name, None, act)
-        return await self._routing.lead(request, act)
+            return await self._startup.routing.own(request, name, None, act)
+        return await self._startup.routing.lead(request, act)
 
     async def restart_task(self, request: Request) -> Response:
         task = _task(request)
 
         async def act() -> Response:
-            await self._worker.restart_task(task)
+            await self._startup.herder.restart_task(task)
             return Response(status_code=NO_CONTENT)
 
-        return await self._routing.own(request, task.connector, task.number, act)
+        return await self._startup.routing.own(request, task.connector, task.number, act)
 
     async def reset_topics(self, request: Request) -> Response:
-        return await self._lead(request, self._worker.reset_topics, ACCEPTED)
+        return await self._lead(request, self._startup.herder.reset_topics, ACCEPTED)
 
     async def alter_offsets(self, request: Request) -> Response:
         name = request.path_value("connector")
         wanted = await bodies.offsets(request)
 
         async def act() -> Response:
-            return json_answer({"message": await self._worker.alter_offsets(name, wanted)})
+            return json_answer({"message": await self._startup.herder.alter_offsets(name, wanted)})
 
-        return await self._routing.lead(request, act)
+        return await self._startup.routing.lead(request, act)
 
     async def reset_offsets(self, request: Request) -> Response:
         name = request.path_value("connector")
 
         async def act() -> Response:
-            return json_answer({"message": await self._worker.reset_offsets(name)})
+            return json_answer({"message": await self._startup.herder.reset_offsets(name)})
 
-        return await self._routing.lead(request, act)
+        return await self._startup.routing.lead(request, act)
 
     async def accept_tasks(self, request: Request) -> Response:
         """For workers of the group alone."""
         body = await request.body()
-        await self._worker.accept_task_configs(request.path_value("connector"), body, request.headers)
+        await self._startup.herder.accept_task_configs(request.path_value("connector"), body, request.headers)
         return Response(status_code=NO_CONTENT)
 
     # --- what they share ---
@@ -195,12 +194,12 @@ class Connectors:
             await act(name)
             return Response(status_code=status)
 
-        return await self._routing.lead(request, respond)
+        return await self._startup.routing.lead(request, respond)
 
     def _expanded(self, name: str, wanted: Sequence[str]) -> dict[str, Any]:
         parts: dict[str, Callable[[], dict[str, Any]]] = {
-            "status": lambda: shapes.status(self._worker.status(name)),
-            "info": lambda: shapes.info(self._worker.info(name)),
+            "status": lambda: shapes.status(self._startup.herder.status(name)),
+            "info": lambda: shapes.info(self._startup.herder.info(name)),
         }
         return {part: parts[part]() for part in wanted if part in parts}
 

@@ -18,17 +18,17 @@ from connect.config.connector_keys import CONNECTOR_KEYS
 from connect.config.definition import CONNECTOR_VERSION
 from connect.http import bodies, shapes
 from connect.http.problems import BAD_REQUEST, NOT_FOUND
+from connect.http.startup import Startup
 from connect.plugins.catalogue import Plugins, UnknownPlugin
-from connect.worker.worker import Worker
 
 _CONNECTORS: Final = (PluginKind.SOURCE, PluginKind.SINK)
 _SUFFIX: Final = "Connector"
 
 
 class PluginPages:
-    def __init__(self, plugins: Plugins, worker: Worker) -> None:
+    def __init__(self, plugins: Plugins, startup: Startup) -> None:
         self._plugins = plugins
-        self._worker = worker
+        self._startup = startup
 
     def routes(self) -> Iterator[Route]:
         yield Route("GET", "/connector-plugins", self.all)
@@ -55,7 +55,7 @@ class PluginPages:
         given = await bodies.some_settings(request)
         config = {key: text for key, text in given.items() if text is not None}
         self._require_same(name, config)
-        validation = await self._worker.validate(config)
+        validation = await self._startup.herder.validate(config)
         for entry in validation.entries:
             if entry.key.name in given and given[entry.key.name] is None:
                 entry.value = None

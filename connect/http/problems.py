@@ -7,10 +7,8 @@ from typing import Final
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.kafka_log.failures import StoreFailure, Superseded
 from barnabas.kernel.leadership.forwarding import ForwardingError
-from connect.api.failures import ConnectError
-from connect.plugins.catalogue import UnknownPlugin
-from connect.worker import failures
-from connect.worker.failures import (
+from connect.cluster import failures
+from connect.cluster.failures import (
     AlreadyExists,
     BadRequest,
     Conflict,
@@ -19,6 +17,8 @@ from connect.worker.failures import (
     Unauthorised,
     WorkerError,
 )
+from connect.errors import ConnectError
+from connect.plugins.catalogue import UnknownPlugin
 
 BAD_REQUEST: Final = 400
 FORBIDDEN: Final = 403

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from starlette.responses import Response
@@ -12,23 +12,20 @@ from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.health import live_routes
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
-from connect.cluster.routing import Routing
+from connect.herder.views import Vitality
 from connect.http import bodies
 from connect.http.problems import BAD_REQUEST, INTERNAL_ERROR, UNAVAILABLE
-from connect.worker.views import Health, LoggerLevel, Vitality
-from connect.worker.worker import Worker
+from connect.http.startup import Startup
+from connect.worker.loggers import LoggerLevel, Loggers
 
 _STATUSES: Final = {Vitality.HEALTHY: 200, Vitality.STARTING: UNAVAILABLE, Vitality.UNHEALTHY: INTERNAL_ERROR}
 NO_CONTENT: Final = 204
 
 
 class Root:
-    """`kafka_problem` asks Kafka, and tells why it cannot be used: the group learns of a silence late."""
-
-    def __init__(self, worker: Worker, routing: Routing, kafka_problem: Callable[[], Awaitable[str | None]]) -> None:
-        self._worker = worker
-        self._routing = routing
-        self._kafka_problem = kafka_problem
+    def __init__(self, startup: Startup, loggers: Loggers) -> None:
+        self._startup = startup
+        self._loggers = loggers
 
     def routes(self) -> Iterator[Route]:
         yield Route("GET", "/", self.about)
@@ -39,24 +36,22 @@ class Root:
         yield Route("PUT", "/admin/loggers/{logger}", self.set_level)
 
     async def about(self, request: Request) -> Response:
-        about = self._worker.about()
+        about = self._startup.herder.about
         return json_answer(
             {"version": about.version, "commit": about.commit, "kafka_cluster_id": about.kafka_cluster_id}
         )
 
     async def health(self, request: Request) -> Response:
-        health = self._worker.health()
-        if health.vitality is Vitality.HEALTHY and (problem := await self._kafka_problem()) is not None:
-            health = Health(Vitality.UNHEALTHY, f"Worker cannot reach Kafka: {problem}")
+        health = await self._startup.health()
         answer = json_answer({"status": health.vitality.value, "message": health.message})
         answer.status_code = _STATUSES[health.vitality]
         return answer
 
     async def loggers(self, request: Request) -> Response:
-        return json_answer({name: _level(level) for name, level in sorted(self._worker.loggers().items())})
+        return json_answer({name: _level(level) for name, level in sorted(self._loggers.all().items())})
 
     async def logger(self, request: Request) -> Response:
-        return json_answer(_level(self._worker.logger(request.path_value("logger"))))
+        return json_answer(_level(self._loggers.one(request.path_value("logger"))))
 
     async def set_level(self, request: Request) -> Response:
         """Everything but `cluster` is a scope of this worker, as in Kafka Connect."""
@@ -66,13 +61,13 @@ class Root:
             raise HttpError(BAD_REQUEST, "Desired 'level' parameter was not specified in request.")
         name, level = request.path_value("logger"), str(level)
         if request.query_value("scope", "").lower() != "cluster":
-            return json_answer(list(await self._worker.set_level(name, level, cluster=False)))
+            return json_answer(self._loggers.set(name, level))
 
         async def everywhere() -> Response:
-            await self._worker.set_level(name, level, cluster=True)
+            await self._startup.herder.set_cluster_level(name, level)
             return Response(status_code=NO_CONTENT)
 
-        return await self._routing.lead(request, everywhere)
+        return await self._startup.routing.lead(request, everywhere)
 
 
 def _level(level: LoggerLevel) -> dict[str, str | int | None]:

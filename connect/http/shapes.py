@@ -7,8 +7,9 @@ from typing import Any
 from connect.api.plugin import Plugin
 from connect.api.settings import Key
 from connect.config.validation import Entry, Validation
+from connect.herder.views import ConnectorInfo, ConnectorStatus
+from connect.storage.status import Status
 from connect.tasks.spec import TaskId
-from connect.worker.views import ConnectorInfo, ConnectorStatus, Status
 
 
 def task_id(task: TaskId) -> dict[str, Any]:

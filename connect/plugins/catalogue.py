@@ -9,8 +9,8 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Final
 
-from connect.api.failures import ConnectError
 from connect.api.plugin import Plugin, PluginKind
+from connect.errors import ConnectError
 from connect.plugins import plugin_files
 
 ENTRY_POINTS: Final = "barnabas.connectors"

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from connect.api.failures import ConnectError
 from connect.api.plugin import Plugin
+from connect.errors import ConnectError
 
 
 def load(paths: Iterable[str]) -> Iterator[Plugin]:

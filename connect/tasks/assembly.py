@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from connect.api.failures import ConnectError
 from connect.api.plugin import Plugin, PluginKind
 from connect.api.settings import read
+from connect.errors import ConnectError
 from connect.plugins import plugin_files
 from connect.plugins.catalogue import Plugins
 from connect.tasks import delivery as deliveries
@@ -39,7 +39,7 @@ from connect.tasks.settings import (
 from connect.tasks.sink_task import SinkTask
 from connect.tasks.source_offsets import READER_SETTINGS, ReachedOffsets, read_offsets
 from connect.tasks.source_task import SourceTask
-from connect.tasks.spec import TaskSpec, WorkerContext
+from connect.tasks.spec import TaskSpec, WorkerConfig
 from connect.tasks.tolerance import Tolerance
 from connect.tasks.topic_creation import TopicCreation, Topics, topic_groups
 
@@ -49,7 +49,7 @@ CONNECTOR_CLASS = "connector.class"
 TASK_SHARDS = "task.shards"
 
 
-def plugins_of(worker: WorkerContext) -> Plugins:
+def plugins_of(worker: WorkerConfig) -> Plugins:
     """Loaded here, so that a plugin that cannot be loaded is a failure of the task, which is told."""
     from connect.tasks.preloaded import PLUGINS
 

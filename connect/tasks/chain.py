@@ -6,10 +6,10 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from connect.api.failures import ConnectError
 from connect.api.plugin import PluginKind
 from connect.api.record import Record
 from connect.api.settings import read
+from connect.errors import ConnectError
 from connect.plugins.catalogue import Plugins
 from connect.tasks.clients import given_settings
 from connect.tasks.dead_letters import Origin, Stage

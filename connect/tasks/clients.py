@@ -10,7 +10,7 @@ from typing import Any, Final
 from barnabas.kernel.kafka_clients.client_names import TAKEN
 from barnabas.kernel.kafka_clients.librdkafka import addresses, librdkafka_settings
 from connect.tasks.client_log import CLIENT_LOG
-from connect.tasks.spec import WorkerContext
+from connect.tasks.spec import WorkerConfig
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class ClientKind(Enum):
 
 
 def client_settings(
-    worker: WorkerContext,
+    worker: WorkerConfig,
     config: Mapping[str, str],
     kind: ClientKind,
     client_id: str,

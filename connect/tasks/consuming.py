@@ -10,9 +10,9 @@ from typing import Any, Final, Protocol
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as KafkaPartition
 
-from connect.api.failures import ConnectError
 from connect.api.pattern import InvalidPattern, compiled
 from connect.api.sink import TopicPartition
+from connect.errors import ConnectError
 from connect.tasks.settings import SinkSettings
 
 logger = logging.getLogger(__name__)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from connect.api.failures import ConnectError
 from connect.api.plugin import Plugin, PluginKind
 from connect.api.settings import read
 from connect.config.definition import REGISTRY_URL
 from connect.converters.converter import Converter, HeaderConverter
+from connect.errors import ConnectError
 from connect.plugins.catalogue import Plugins
 from connect.tasks.clients import given_settings
 

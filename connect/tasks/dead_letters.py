@@ -10,7 +10,7 @@ from typing import Final
 
 from confluent_kafka.cimpl import NewTopic
 
-from connect.api.failures import ConnectError, Retry
+from connect.errors import ConnectError, Retry
 from connect.tasks.producing import Outgoing, OutgoingMessage, RecordProducer
 from connect.tasks.settings import DLQ_REPLICATION, ErrorSettings
 from connect.tasks.spec import TaskId

@@ -12,8 +12,8 @@ from typing import Final
 
 from confluent_kafka import KafkaException
 
-from connect.api.failures import ConnectError, Retry
 from connect.api.source import SourceOffset
+from connect.errors import ConnectError, Retry
 from connect.tasks.dead_letters import Origin, Stage
 from connect.tasks.figures import TaskFigures
 from connect.tasks.messages import OffsetsReached

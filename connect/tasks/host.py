@@ -17,8 +17,8 @@ from multiprocessing import resource_tracker
 from multiprocessing.context import ForkServerProcess
 from typing import Any, Final, NamedTuple, TypeVar
 
-from connect.api.failures import ConnectError, InvalidOffsets, Problem
 from connect.api.source import SourceOffset
+from connect.errors import ConnectError, InvalidOffsets, Problem
 from connect.tasks import frames
 from connect.tasks.messages import (
     Check,

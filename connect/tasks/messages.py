@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from connect.api.failures import Problem
 from connect.api.source import Shard, SourceOffset
+from connect.errors import Problem
 
 # --- to the process ---
 

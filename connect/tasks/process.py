@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Final, NoReturn
 
 import barnabas.kernel.logging
-from connect.api.failures import ConnectError, InvalidOffsets
 from connect.api.plugin import PluginKind
 from connect.config.secrets import hidden, secret_values
+from connect.errors import ConnectError, InvalidOffsets
 from connect.tasks.assembly import Assembly, connector_plugin, made, plugins_of, transactional_id
 from connect.tasks.control import ORPHAN_STATUS, Control, TaskStopping
 from connect.tasks.delivery import shut_out_predecessors
@@ -35,7 +35,7 @@ from connect.tasks.messages import (
 )
 from connect.tasks.producing import RecordProducer, producer_settings
 from connect.tasks.settings import tasks_max
-from connect.tasks.spec import ConnectorSpec, TaskSpec, WorkerContext
+from connect.tasks.spec import ConnectorSpec, TaskSpec, WorkerConfig
 from connect.tasks.trace import trace_of
 
 logger = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ def run_call(own: socket.socket, asked: tuple[ConnectorSpec, Question]) -> NoRet
     _say_last(channel, lambda: _answer(connector, question), connector.config, connector.worker)
 
 
-def _prepare(worker: WorkerContext, origin: Mapping[str, object]) -> None:
+def _prepare(worker: WorkerConfig, origin: Mapping[str, object]) -> None:
     # Ctrl-C reaches every process of the terminal; the worker tells the task what to do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -78,7 +78,7 @@ def _prepare(worker: WorkerContext, origin: Mapping[str, object]) -> None:
 
 
 def _say_last(
-    channel: Channel, work: Callable[[], object], config: Mapping[str, str], worker: WorkerContext
+    channel: Channel, work: Callable[[], object], config: Mapping[str, str], worker: WorkerConfig
 ) -> NoReturn:
     """Do the work, say how it ended, and end: threads that a connector left behind hold nothing up."""
     try:
@@ -91,7 +91,7 @@ def _say_last(
     os._exit(0)
 
 
-def _secrets(config: Mapping[str, str], worker: WorkerContext) -> list[str]:
+def _secrets(config: Mapping[str, str], worker: WorkerConfig) -> list[str]:
     """Values that no trace may show."""
     try:
         return secret_values(plugins_of(worker), config)

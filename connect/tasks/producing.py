@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from barnabas.kernel.kafka_clients.librdkafka import BYTES_PER_KB
-from connect.api.failures import ConnectError
+from connect.errors import ConnectError
 from connect.tasks.clients import ClientKind, client_settings
-from connect.tasks.spec import WorkerContext
+from connect.tasks.spec import WorkerConfig
 
 logger = logging.getLogger(__name__)
 
@@ -177,7 +177,7 @@ class RecordProducer:
 
 
 def producer_settings(
-    worker: WorkerContext, config: Mapping[str, str], client_id: str, transactional_id: str | None = None
+    worker: WorkerConfig, config: Mapping[str, str], client_id: str, transactional_id: str | None = None
 ) -> dict[str, Any]:
     defaults = dict(PRODUCER_DEFAULTS)
     if transactional_id is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Final, TypeVar
 
-from connect.api.failures import Retry
+from connect.errors import Retry
 from connect.tasks.figures import TaskFigures
 from connect.tasks.messages import Retrying, Running
 from connect.tasks.settings import FOR_EVER, MS_PER_S, ErrorSettings

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
-from connect.api.failures import ConnectError, InvalidSettings, Problem
 from connect.api.plugin import PluginKind
 from connect.config.connector_keys import ALL, CONNECTOR_KEYS
+from connect.errors import ConnectError, InvalidSettings, Problem
 
 MS_PER_S: Final = 1000
 FOR_EVER: Final = -1

@@ -9,8 +9,8 @@ from typing import Any
 
 from confluent_kafka import Message
 
-from connect.api.failures import DataError, Retry
 from connect.api.sink import RejectedRecord, Sink, TopicPartition
+from connect.errors import DataError, Retry
 from connect.tasks.awaiting import Awaiting
 from connect.tasks.consuming import IDLE_S, RecordConsumer
 from connect.tasks.context import TaskContext

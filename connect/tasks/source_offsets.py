@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 import orjson
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from connect.api.failures import Retry
 from connect.api.source import Offsets, SourceOffset
+from connect.errors import Retry
 
 READ_TIMEOUT_S: Final = 60.0
 READ_RECORDS: Final = 5_000

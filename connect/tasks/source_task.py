@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from time import monotonic
 from typing import Any, Final
 
-from connect.api.failures import ConnectError, DataError
 from connect.api.source import Batch, Idle, RejectedInput, Shard, Source
+from connect.errors import ConnectError, DataError
 from connect.tasks.awaiting import Awaiting
 from connect.tasks.context import TaskContext
 from connect.tasks.control import TaskStopping

@@ -19,7 +19,7 @@ class TaskId:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerContext:
+class WorkerConfig:
     """What all tasks of a worker share. `properties` is the worker's own configuration under Kafka Connect's names: `bootstrap.servers`,
     security settings, those with the prefixes `producer.`, `consumer.` and `admin.`, and the converters of connectors that name none.
     """
@@ -44,7 +44,7 @@ class ConnectorSpec:
 
     name: str
     config: Mapping[str, str] = field(repr=False)
-    worker: WorkerContext = field(repr=False)
+    worker: WorkerConfig = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,6 @@ class TaskSpec:
 
     id: TaskId
     config: Mapping[str, str] = field(repr=False)
-    worker: WorkerContext = field(repr=False)
+    worker: WorkerConfig = field(repr=False)
     offsets: Sequence[SourceOffset] = ()
     starts_paused: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from connect.api.failures import ConnectError
+from connect.errors import ConnectError
 from connect.tasks.dead_letters import DeadLetters, Origin, Stage
 from connect.tasks.figures import TaskFigures
 from connect.tasks.settings import ErrorSettings

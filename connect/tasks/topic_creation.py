@@ -11,8 +11,8 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from connect.api.failures import ConnectError, Retry
 from connect.api.pattern import InvalidPattern, compiled
+from connect.errors import ConnectError, Retry
 from connect.tasks.clients import given_settings
 
 logger = logging.getLogger(__name__)

@@ -9,7 +9,6 @@ from datetime import date, datetime, time
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from connect.api.failures import DataError, Problem
 from connect.api.record import Record
 from connect.api.settings import Importance, setting
 from connect.converters.converter import SchemaAndValue
@@ -17,6 +16,7 @@ from connect.data.logical import days, time_ms, timestamp_ms
 from connect.data.schema import MISSING, Schema, Type
 from connect.data.schema_cache import SchemaCache
 from connect.data.text import text_of
+from connect.errors import DataError, Problem
 from connect.transforms.field_path import Path, require_struct, with_schema, with_value
 from connect.transforms.field_settings import NullableFieldSettings
 from connect.transforms.sided import SidedTransform

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from connect.api.failures import DataError, Problem
 from connect.api.record import Record
 from connect.api.settings import Importance, setting
 from connect.converters.converter import SchemaAndValue
 from connect.data.schema import Schema
+from connect.errors import DataError, Problem
 from connect.transforms.field_path import require_struct, schema_at, value_at
 from connect.transforms.field_settings import NullableFieldSettings
 from connect.transforms.sided import SidedTransform

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from connect.api.failures import DataError
 from connect.data.schema import Field, Schema, Type
+from connect.errors import DataError
 
 V1: Final = "V1"
 V2: Final = "V2"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from connect.api.failures import Problem
 from connect.api.settings import Importance, setting
+from connect.errors import Problem
 from connect.transforms.field_path import V1, V2, Path, parse_path
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from connect.api.failures import DataError, Problem
 from connect.api.record import Header, Record
 from connect.api.settings import Importance, setting
 from connect.converters.converter import SchemaAndValue
 from connect.data.schema import Schema
 from connect.data.schema_cache import SchemaCache
+from connect.errors import DataError, Problem
 from connect.transforms.field_path import require_struct, schema_at, value_at, with_schema, without_value
 from connect.transforms.field_settings import NullableFieldSettings
 from connect.transforms.sided import SidedTransform

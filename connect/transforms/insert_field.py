@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from connect.api.failures import DataError, Problem
 from connect.api.record import Record
 from connect.api.settings import setting
 from connect.converters.converter import SchemaAndValue
 from connect.data.logical import timestamp_of
 from connect.data.schema import INT32, INT64, STRING, TIMESTAMP_SCHEMA, Field, Schema, Type
 from connect.data.schema_cache import SchemaCache
+from connect.errors import DataError, Problem
 from connect.transforms.field_path import Path, require_struct
 from connect.transforms.field_settings import NullableFieldSettings
 from connect.transforms.sided import SidedTransform

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from connect.api.failures import Problem
 from connect.api.pattern import InvalidPattern, compiled
 from connect.api.record import Record
 from connect.api.settings import setting
+from connect.errors import Problem
 from connect.transforms.transform import Predicate
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from connect.api.failures import Problem
 from connect.api.record import Record
 from connect.api.settings import setting
 from connect.converters.converter import SchemaAndValue
 from connect.data.schema import Field, Schema
 from connect.data.schema_cache import SchemaCache
+from connect.errors import Problem
 from connect.transforms.field_path import Path, require_struct
 from connect.transforms.field_settings import NullableFieldSettings
 from connect.transforms.sided import SidedTransform

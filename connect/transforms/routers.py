@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from connect.api.failures import DataError, Problem
 from connect.api.pattern import InvalidPattern, compiled
 from connect.api.record import Record
 from connect.api.settings import Importance, setting
 from connect.data.logical import timestamp_of
+from connect.errors import DataError, Problem
 from connect.transforms.date_pattern import DatePattern
 from connect.transforms.transform import Transform
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from connect.api.failures import DataError
 from connect.api.record import Record
 from connect.api.settings import Importance, setting
 from connect.converters.converter import SchemaAndValue
 from connect.data.schema import Schema
 from connect.data.schema_cache import SchemaCache
+from connect.errors import DataError
 from connect.transforms.sided import SidedTransform
 
 

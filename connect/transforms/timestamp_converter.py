@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
-from connect.api.failures import DataError, Problem
 from connect.api.record import Record
 from connect.api.settings import Importance, setting
 from connect.converters.converter import SchemaAndValue
@@ -25,6 +24,7 @@ from connect.data.schema import (
     Type,
 )
 from connect.data.schema_cache import SchemaCache
+from connect.errors import DataError, Problem
 from connect.transforms.date_pattern import DatePattern
 from connect.transforms.field_path import require_struct, schema_at, with_schema, with_value
 from connect.transforms.field_settings import NullableFieldSettings

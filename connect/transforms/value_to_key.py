@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from connect.api.failures import DataError, Problem
 from connect.api.record import Record
 from connect.api.settings import Importance, setting
 from connect.data.schema import Field, Schema, Type
 from connect.data.schema_cache import SchemaCache
+from connect.errors import DataError, Problem
 from connect.transforms.field_path import require_struct, schema_at, value_at
 from connect.transforms.field_settings import NullableFieldSettings
 from connect.transforms.transform import Transform

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from connect.cluster.failures import NotFound
 from connect.tasks.messages import SetLogLevel
-from connect.worker.failures import NotFound
-from connect.worker.views import LoggerLevel
 
 ROOT: Final = "root"
 MS_PER_S: Final = 1000
@@ -28,16 +28,28 @@ _LEVELS: Final[Mapping[str, int]] = {
 _WORDS: Final[Mapping[int, str]] = {number: word for word, number in _LEVELS.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class LoggerLevel:
+    """A level in Java's words (`INFO`, `WARN`), and when it was last changed, in ms since 1970; None: never."""
+
+    level: str
+    last_modified: int | None
+
+
 class Loggers:
-    """Those of this process; tasks are told of changes, and new ones of all that was changed."""
+    """The loggers of this process. Listeners receive each change; `changes` are those that a new task starts with."""
 
     def __init__(self) -> None:
         self._changed_ms: dict[str, int] = {}
-        self._told: dict[str, SetLogLevel] = {}
+        self._changes: dict[str, SetLogLevel] = {}
+        self._listeners: list[Callable[[SetLogLevel], None]] = []
 
     @property
-    def for_tasks(self) -> Sequence[SetLogLevel]:
-        return list(self._told.values())
+    def changes(self) -> Sequence[SetLogLevel]:
+        return list(self._changes.values())
+
+    def listen(self, listener: Callable[[SetLogLevel], None]) -> None:
+        self._listeners.append(listener)
 
     def all(self) -> dict[str, LoggerLevel]:
         """Those that have a level of their own, and the root."""
@@ -62,8 +74,10 @@ class Loggers:
         for logger in affected.values():
             logger.setLevel(number)
         name = ROOT if is_root else namespace
-        told = min(max(number, logging.DEBUG), logging.CRITICAL)
-        self._told[name] = SetLogLevel(name, logging.getLevelName(told))
+        python_level = min(max(number, logging.DEBUG), logging.CRITICAL)
+        self._changes[name] = change = SetLogLevel(name, logging.getLevelName(python_level))
+        for listener in self._listeners:
+            listener(change)
         return sorted(changed)
 
 

@@ -1,343 +1,168 @@
-"""What clients may ask of a worker. HTTP and tests call this and nothing below it."""
+"""The connectors and tasks that run on this worker."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
-from barnabas.kernel.kafka_log.log import ConfigLog, Log, LogRecord
-from connect.api.failures import ConnectError
-from connect.api.source import SourceOffset
-from connect.cluster.group import Group
-from connect.cluster.plan import Piece
-from connect.config.secrets import masked, unmasked
-from connect.config.validation import Validation
+from connect.cluster.plan import NO_WORK, Piece, Work
+from connect.storage.config_state import ConfigState, RestartRequested
+from connect.storage.status import Condition, TargetState
+from connect.storage.statuses import Reported, Statuses
 from connect.tasks.spec import TaskId
-from connect.worker import config_records
-from connect.worker.config_checks import NAME, ConfigChecks
-from connect.worker.connector_offsets import ConnectorOffsets
-from connect.worker.failures import CONFLICT, AlreadyExists, Conflict, Forbidden, NotFound, WorkerError
-from connect.worker.loggers import Loggers, level_number
-from connect.worker.member import Member
-from connect.worker.runner import Runner, restarted
-from connect.worker.running import RunningTools
-from connect.worker.state import ConfigState, RestartRequested
-from connect.worker.statuses import Reported, Statuses
-from connect.worker.task_publishing import TaskPublishing
-from connect.worker.views import (
-    UNKNOWN_TYPE,
-    About,
-    Condition,
-    ConnectorInfo,
-    ConnectorStatus,
-    Health,
-    LoggerLevel,
-    Status,
-    TargetState,
-    TaskInfo,
-    Vitality,
-)
+from connect.worker.context import WorkerContext
+from connect.worker.worker_connector import ConnectorTarget, PublishTasks, WorkerConnector
+from connect.worker.worker_task import TaskTarget, WorkerTask
 
-
-@dataclass(frozen=True, slots=True)
-class TopicTracking:
-    """Whether it is noted which topics connectors use, and whether clients may have that forgotten."""
-
-    is_enabled: bool = True
-    may_reset: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerParts:
-    """What a worker is made of, once everything that it replays has been read."""
-
-    about: About
-    state: ConfigState
-    statuses: Statuses
-    group: Group
-    config_log: ConfigLog
-    status_log: Log
-    tools: RunningTools
-    runner: Runner
-    checks: ConfigChecks
-    publishing: TaskPublishing
-    offsets: ConnectorOffsets
-    tracking: TopicTracking
+_STOPPED: Final = TaskTarget(None)
 
 
 class Worker:
-    """One worker of a group, or a standalone one.
+    """Runs what is assigned to it. Each connector and each task is brought to its own target: a change to one touches no other.
 
-    Reads are answered from what this worker has replayed. Writes (`create`, `put_config`, `patch_config`, `delete`, `set_target`,
-    `restart`, `alter_offsets`, `reset_offsets`, `reset_topics`, cluster-wide `set_level`) are for the leader, `restart_connector` and
-    `restart_task` for the worker that runs the piece: HTTP routes a request there through `connect.cluster.routing.Routing`.
-
-    All raise `connect.worker.failures`, and WorkerError itself while the worker is starting. Configurations are told with secrets masked;
-    who sends the mask back leaves the secret as it is.
+    `publish_tasks` sends the task configs of a connector to the leader; `may_start` says whether new tasks of a connector may start by
+    now; `on_released` is called when a piece that was taken from this worker has stopped.
     """
 
-    def __init__(self, member: Member, loggers: Loggers) -> None:
-        self.stage = "reading its settings"
-        """What the worker is doing while it starts, for people."""
-        self._member = member
-        self._loggers = loggers
-        self._started: WorkerParts | None = None
-        # What is checked and then written must not change in between.
-        self._deciding = asyncio.Lock()
-
-    def start(self, parts: WorkerParts) -> None:
-        self._started = parts
+    def __init__(
+        self,
+        state: ConfigState,
+        statuses: Statuses,
+        context: WorkerContext,
+        publish_tasks: PublishTasks,
+        may_start: Callable[[str], bool],
+        on_released: Callable[[], None],
+    ) -> None:
+        self._state = state
+        self._statuses = statuses
+        self._context = context
+        self._publish_tasks = publish_tasks
+        self._may_start = may_start
+        self._on_released = on_released
+        self._connectors: dict[str, WorkerConnector] = {}
+        self._tasks: dict[TaskId, WorkerTask] = {}
+        self._releasing: dict[Piece, asyncio.Task[None]] = {}
+        self._is_closed = False
+        context.loggers.listen(self._send)
 
     @property
-    def _parts(self) -> WorkerParts:
-        if self._started is None:
-            raise WorkerError(f"The worker is still starting up: it is {self.stage}. Try again in a moment.")
-        return self._started
+    def held(self) -> Work:
+        connectors = frozenset(map(Piece, self._connectors))
+        return connectors | {Piece(task.connector, task.number) for task in self._tasks}
 
     @property
-    def _state(self) -> ConfigState:
-        return self._parts.state
+    def releasing(self) -> Work:
+        return frozenset(self._releasing) - self.held
 
-    @property
-    def _statuses(self) -> Statuses:
-        return self._parts.statuses
+    def task_metrics(self) -> Mapping[TaskId, Mapping[str, float]]:
+        return {task: run.figures for task, run in self._tasks.items()}
 
-    # --- the worker itself ---
+    def take(self, work: Work, generation: int) -> None:
+        """Run these pieces and no others."""
+        if self._is_closed:
+            return
+        self._context.statuses.generation = generation
+        for piece in self.held - work:
+            self._release(piece)
+        for piece in work - self.held:
+            self._begin(piece)
+        self.reconcile({piece.connector for piece in work})
 
-    def about(self) -> About:
-        return self._parts.about
+    def reconcile(self, connectors: Iterable[str]) -> None:
+        """Bring what runs here to what the config topic says of these connectors."""
+        names = set(connectors)
+        for name in names & self._connectors.keys():
+            self._connectors[name].aim(ConnectorTarget(self._state.config(name), self._state.target(name)))
+        for task, run in self._tasks.items():
+            if task.connector in names:
+                run.aim(self._task_target(task))
 
-    def health(self) -> Health:
-        if self._started is None:
-            return Health(Vitality.STARTING, f"Worker is still starting up. It is {self.stage}.")
-        group = self._started.group
-        if group.error is not None:
-            return Health(Vitality.UNHEALTHY, f"Worker takes no part in its group: {group.error}")
-        if not group.is_leader and group.plan is None:
-            return Health(Vitality.STARTING, "Worker is still starting up. It is joining its group.")
-        return Health(Vitality.HEALTHY, "Worker has completed startup and is ready to handle requests.")
+    def correct_statuses(self) -> None:
+        """A worker that was away for long may report work as unassigned that runs here by now; report it again."""
+        for name, connector in self._connectors.items():
+            if _is_given_up(self._statuses.connector(name)):
+                connector.report_again()
+        for task, run in self._tasks.items():
+            if _is_given_up(self._statuses.task(task)):
+                run.report_again()
 
-    def figures(self) -> Mapping[TaskId, Mapping[str, float]]:
-        """Counters and gauges of the tasks that run here."""
-        return {} if self._started is None else self._started.runner.figures()
+    def restart_pieces(self, request: RestartRequested) -> None:
+        """Restart what runs here of a connector, as far as it was asked for."""
+        for piece in restarted(self._state, self._statuses, request) & self.held:
+            self.restart(piece)
 
-    # --- connectors: reading ---
+    def restart(self, piece: Piece) -> None:
+        if piece.is_task:
+            self._tasks[piece.task].restart()
+        else:
+            self._connectors[piece.connector].restart()
 
-    def connectors(self) -> Sequence[str]:
-        """The names, sorted."""
-        return self._state.connectors
+    async def close(self) -> None:
+        """Stop everything, and take nothing more."""
+        self._is_closed = True
+        await self.stop()
 
-    def info(self, name: str) -> ConnectorInfo:
-        config = self.config(name)
-        tasks = [TaskId(name, number) for number in range(len(self._state.tasks(name)))]
-        return ConnectorInfo(name, config, tasks, self._type(name))
+    async def stop(self) -> None:
+        """Stop everything together; returns when no process is left."""
+        for piece in self.held:
+            self._release(piece)
+        await asyncio.gather(*self._releasing.values())
 
-    def config(self, name: str) -> Mapping[str, str]:
-        return masked(self._parts.tools.plugins, self._config(name))
+    def _task_target(self, task: TaskId) -> TaskTarget:
+        config = self._state.task(task)
+        target = self._state.target(task.connector)
+        if config is None or target is TargetState.STOPPED or not self._may_start(task.connector):
+            return _STOPPED
+        return TaskTarget(config, target is TargetState.PAUSED)
 
-    def tasks(self, name: str) -> Sequence[TaskInfo]:
-        self._config(name)
-        plugins = self._parts.tools.plugins
-        return [
-            TaskInfo(TaskId(name, number), masked(plugins, config))
-            for number, config in enumerate(self._state.tasks(name))
-        ]
+    def _send(self, message: object) -> None:
+        for run in self._tasks.values():
+            run.send(message)
 
-    def status(self, name: str) -> ConnectorStatus:
-        """NotFound until the first status of a connector is there."""
-        reported = self._statuses.connector(name)
-        if name not in self._state or reported is None:
-            raise NotFound(f"No status found for connector {name}")
-        version = self._version(name)
-        tasks = {
-            number: self._current(found, version)
-            for number in range(len(self._state.tasks(name)))
-            if (found := self._statuses.task(TaskId(name, number))) is not None
-        }
-        return ConnectorStatus(name, self._current(reported, version), tasks, self._type(name))
+    def _begin(self, piece: Piece) -> None:
+        if piece.is_task:
+            self._tasks[piece.task] = WorkerTask(piece.task, self._context, self._releasing.get(piece))
+        else:
+            self._connectors[piece.connector] = WorkerConnector(piece.connector, self._context, self._publish_tasks)
 
-    def task_status(self, task: TaskId) -> Status:
-        reported = self._statuses.task(task)
-        if self._state.task(task) is None or reported is None:
-            raise NotFound(f"No status found for task {task}")
-        return self._current(reported, self._version(task.connector))
+    def _release(self, piece: Piece) -> None:
+        run: WorkerTask | WorkerConnector
+        run = self._tasks.pop(piece.task) if piece.is_task else self._connectors.pop(piece.connector)
+        self._releasing[piece] = asyncio.create_task(self._end(piece, run), name=f"release {piece}")
 
-    # --- connectors: writing ---
+    async def _end(self, piece: Piece, run: WorkerTask | WorkerConnector) -> None:
+        await run.end()
+        if self._releasing[piece] is asyncio.current_task():
+            del self._releasing[piece]
+        if piece not in self.held:
+            self._report_unassigned(piece)
+        if not self._releasing:
+            self._on_released()
 
-    async def validate(self, config: Mapping[str, str]) -> Validation:
-        """BadRequest when its class is none."""
-        former = self._state.config(config.get(NAME, "")) or {}
-        return await self._parts.checks.validate(unmasked(self._parts.tools.plugins, config, former))
-
-    async def create(
-        self, name: str, config: Mapping[str, str], initial_state: TargetState | None = None
-    ) -> ConnectorInfo:
-        """AlreadyExists; InvalidConfig when validation finds errors."""
-        self._require_absent(name)
-        config = {**config, NAME: name}
-        await self._parts.checks.require(config)
-        async with self._deciding:
-            self._require_absent(name)
-            target = [] if initial_state is None else [config_records.target_state(name, initial_state)]
-            await self._write([*target, config_records.connector(name, config)])
-        return self.info(name)
-
-    async def put_config(self, name: str, config: Mapping[str, str]) -> tuple[bool, ConnectorInfo]:
-        """Create or change; True when it was created."""
-        former = self._state.config(name)
-        config = unmasked(self._parts.tools.plugins, {**config, NAME: name}, former or {})
-        await self._parts.checks.require(config)
-        async with self._deciding:
-            await self._write([config_records.connector(name, config)])
-        return former is None, self.info(name)
-
-    async def patch_config(self, name: str, changes: Mapping[str, str | None]) -> ConnectorInfo:
-        """Merge: None removes a key. NotFound: never creates."""
-        merged = {**self._config(name), **changes}
-        _, info = await self.put_config(name, {key: text for key, text in merged.items() if text is not None})
-        return info
-
-    async def delete(self, name: str) -> None:
-        async with self._deciding:
-            self._config(name)
-            await self._write(config_records.connector_gone(name, len(self._state.tasks(name))))
-
-    async def set_target(self, name: str, target: TargetState) -> None:
-        """Pause, resume or stop."""
-        async with self._deciding:
-            self._require_present(name, f"Unknown connector {name}")
-            tasks = config_records.tasks(name, ()) if target is TargetState.STOPPED else ()
-            await self._write([*tasks, config_records.target_state(name, target)])
-
-    async def restart(self, name: str, *, include_tasks: bool, only_failed: bool) -> ConnectorStatus:
-        """Restart the connector and perhaps its tasks, wherever they run; the status shows what will restart as RESTARTING."""
-        self._require_present(name, f"Unknown connector: {name}")
-        status = self.status(name)
-        pieces = restarted(self._state, self._statuses, RestartRequested(name, include_tasks, only_failed))
-        await self._write([config_records.restart(name, include_tasks=include_tasks, only_failed=only_failed)])
-        return replace(
-            status,
-            connector=_restarting(status.connector, is_restarting=Piece(name) in pieces),
-            tasks={
-                number: _restarting(task, is_restarting=Piece(name, number) in pieces)
-                for number, task in status.tasks.items()
-            },
-        )
-
-    async def restart_connector(self, name: str) -> None:
-        """Restart the connector's own part, which runs here, and no task."""
-        self._require_present(name, f"Unknown connector: {name}")
-        self._restart(Piece(name))
-
-    async def restart_task(self, task: TaskId) -> None:
-        """Restart a task that runs here."""
-        self._require_present(task.connector, f"Unknown connector: {task.connector}")
-        if self._state.task(task) is None:
-            raise NotFound(f"Unknown task: {task}")
-        self._restart(Piece(task.connector, task.number))
-
-    # --- offsets ---
-
-    async def offsets(self, name: str) -> Sequence[SourceOffset]:
-        """How far a source has been read, or with the keys kafka_topic, kafka_partition and kafka_offset how far a sink has."""
-        return await self._parts.offsets.read(name, self._config(name))
-
-    async def alter_offsets(self, name: str, offsets: Sequence[SourceOffset]) -> str:
-        """Set them for a STOPPED connector; None removes one. Returns the message of success."""
-        async with self._deciding:
-            return await self._parts.offsets.alter(name, self._config(name), offsets)
-
-    async def reset_offsets(self, name: str) -> str:
-        """Forget them all, for a STOPPED connector. Returns the message of success."""
-        async with self._deciding:
-            return await self._parts.offsets.reset(name, self._config(name))
-
-    # --- topics that a connector has used ---
-
-    def topics(self, name: str) -> Sequence[str]:
-        """Forbidden when they are not tracked. A connector that there is not has used none."""
-        if not self._parts.tracking.is_enabled:
-            raise Forbidden("Topic tracking is disabled.")
-        return self._statuses.topics(name)
-
-    async def reset_topics(self, name: str) -> None:
-        """Forbidden when they are not tracked or may not be reset."""
-        self.topics(name)
-        if not self._parts.tracking.may_reset:
-            raise Forbidden("Topic tracking reset is disabled.")
-        await self._parts.status_log.append(list(self._statuses.forgetting_topics(name)))
-
-    # --- loggers ---
-
-    def loggers(self) -> Mapping[str, LoggerLevel]:
-        return self._loggers.all()
-
-    def logger(self, name: str) -> LoggerLevel:
-        return self._loggers.one(name)
-
-    async def set_level(self, name: str, level: str, *, cluster: bool) -> Sequence[str]:
-        """The loggers that changed here, sorted; NotFound for a level that there is not. With `cluster`, every worker changes them, and
-        the answer is empty."""
-        level_number(level)
-        if cluster:
-            await self._write([config_records.logger_level(name, level.upper())])
-            return []
-        return self._member.set_level(name, level)
-
-    # --- from other workers ---
-
-    async def accept_task_configs(self, name: str, body: bytes, headers: Mapping[str, str]) -> None:
-        """`POST /connectors/{name}/tasks`: the worker that runs a connector tells the leader its task configs. Unauthorised without
-        a signature of the group's key."""
-        await self._parts.publishing.accept(name, body, headers)
-
-    # --- parts of these ---
-
-    def _config(self, name: str) -> Mapping[str, str]:
-        config = self._state.config(name)
-        if config is None:
-            raise NotFound(f"Connector {name} not found")
-        return config
-
-    def _type(self, name: str) -> str:
-        try:
-            return str(self._parts.tools.connector_plugin(self._config(name)).kind.value)
-        except ConnectError:
-            return UNKNOWN_TYPE
-
-    def _version(self, name: str) -> str | None:
-        try:
-            return self._parts.tools.connector_plugin(self._config(name)).version
-        except ConnectError:
-            return None
-
-    def _current(self, reported: Reported, version: str | None) -> Status:
-        """What a worker said that has gone since does not hold any more."""
-        plan = self._parts.group.plan
-        status = replace(reported.status, version=version)
-        if plan is None or status.worker_id in plan.urls:
-            return status
-        return replace(status, condition=Condition.UNASSIGNED)
-
-    def _require_present(self, name: str, message: str) -> None:
-        if name not in self._state:
-            raise NotFound(message)
-
-    def _require_absent(self, name: str) -> None:
-        if name in self._state:
-            raise AlreadyExists(f"Connector {name} already exists")
-
-    def _restart(self, piece: Piece) -> None:
-        if piece not in self._parts.runner.held:
-            raise Conflict(CONFLICT)
-        self._parts.runner.restart(piece)
-
-    async def _write(self, records: Sequence[LogRecord] | Iterator[LogRecord]) -> None:
-        if not self._parts.group.is_leader:
-            raise Conflict(CONFLICT)
-        await self._parts.config_log.append(list(records))
+    def _report_unassigned(self, piece: Piece) -> None:
+        statuses = self._context.statuses
+        if piece.is_task:
+            if self._state.task(piece.task) is not None:
+                statuses.task(piece.task, Condition.UNASSIGNED)
+        elif piece.connector in self._state:
+            statuses.connector(piece.connector, Condition.UNASSIGNED)
 
 
-def _restarting(status: Status, *, is_restarting: bool) -> Status:
-    return replace(status, condition=Condition.RESTARTING, trace="") if is_restarting else status
+def _is_given_up(reported: Reported | None) -> bool:
+    return reported is not None and reported.status.condition is Condition.UNASSIGNED
+
+
+def restarted(state: ConfigState, statuses: Statuses, request: RestartRequested) -> Work:
+    """What a request for a restart is about."""
+    if request.name not in state:
+        return NO_WORK
+    pieces = {Piece(request.name): statuses.connector(request.name)}
+    if request.include_tasks:
+        for number in range(len(state.tasks(request.name))):
+            pieces[Piece(request.name, number)] = statuses.task(TaskId(request.name, number))
+    return frozenset(
+        piece
+        for piece, known in pieces.items()
+        if not request.only_failed or (known is not None and known.status.condition is Condition.FAILED)
+    )

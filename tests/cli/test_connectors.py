@@ -24,7 +24,7 @@ Connectors = Callable[..., str]
 Refused = Callable[..., tuple[int, str]]
 Captured = pytest.CaptureFixture[str]
 
-TRACE = "connect.api.failures.ConnectError: the disk is full\n\tat line 1\x1b[31m\n"
+TRACE = "connect.errors.ConnectError: the disk is full\n\tat line 1\x1b[31m\n"
 METRICS = """\
 connect_task_sink_record_send_rate{connector="files",task="0"} 120.4
 connect_task_sink_record_send_rate{connector="files",task="1"} 30.0

@@ -110,7 +110,7 @@ def test_list_show_and_status_agree_on_a_connector_of_which_a_task_has_failed(
     file = tmp_path / "files.json"
     file.write_text(json.dumps({"name": "files", "config": {"connector.class": PLUGIN}}))
     main(["connectors", "create", "-f", str(file), "--connect", worker.url])
-    worker.connectors["files"].traces[1] = "connect.api.failures.ConnectError: the disk is full\n"
+    worker.connectors["files"].traces[1] = "connect.errors.ConnectError: the disk is full\n"
     (listed,) = printed("connectors", "list", "--connect", worker.url)
     shown = printed("connectors", "show", "files", "--connect", worker.url)
     places = ("--data-dir", str(tmp_path), "--connect", worker.url)
@@ -119,7 +119,7 @@ def test_list_show_and_status_agree_on_a_connector_of_which_a_task_has_failed(
     assert (in_status["state"], in_status["tasks"]) == ("FAILED", "1/2")
     assert shown["state"] == "FAILED"
     assert [(task["id"], task["state"]) for task in shown["tasks"]] == [(0, "RUNNING"), (1, "FAILED")]
-    assert shown["traces"] == ["connect.api.failures.ConnectError: the disk is full\n"]
+    assert shown["traces"] == ["connect.errors.ConnectError: the disk is full\n"]
 
 
 def test_a_task_without_a_status_is_in_the_list_and_shown(

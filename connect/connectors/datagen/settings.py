@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from connect.api.failures import Problem
 from connect.api.settings import Importance, setting
 from connect.connectors.datagen.generators import FieldError, parse_fields, split_fields
+from connect.errors import Problem
 
 QUICKSTARTS: Final[Mapping[str, tuple[str, str | None]]] = {
     "orders": (

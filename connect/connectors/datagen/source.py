@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any, Final
 
-from connect.api.failures import InvalidOffsets
 from connect.api.record import Record
 from connect.api.source import Batch, Idle, Offsets, Shard, Source, SourceOffset, require_names
 from connect.connectors.datagen.generators import parse_fields, split_fields
 from connect.connectors.datagen.settings import DatagenSettings
 from connect.data.schema import STRING, Field, Schema, Type
+from connect.errors import InvalidOffsets
 
 GENERATOR: Final = "generator"
 SHARES: Final = "of"

@@ -12,9 +12,9 @@ from typing import Final
 
 import orjson
 
-from connect.api.failures import ConnectError, Retry
 from connect.api.sink import TopicPartition
 from connect.connectors.file.sink_settings import FileSinkSettings
+from connect.errors import ConnectError, Retry
 
 JOURNAL_SUFFIX: Final = ".offsets"
 ROLLED_DIGITS: Final = 6

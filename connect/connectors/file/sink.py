@@ -8,13 +8,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from connect.api.failures import ConnectError, DataError
 from connect.api.record import Record
 from connect.api.sink import RejectedRecord, Sink, TopicPartition
 from connect.connectors.file.output_file import OutputFile
 from connect.connectors.file.sink_settings import JSON, FileSinkSettings
 from connect.data.json_text import json_line
 from connect.data.text import text_of
+from connect.errors import ConnectError, DataError
 
 _TOPIC: Final = "${topic}"
 _PARTITION: Final = "${partition}"

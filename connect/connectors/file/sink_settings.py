@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from connect.api.failures import Problem
 from connect.api.settings import Importance, setting
+from connect.errors import Problem
 
 TEXT: Final = "text"
 JSON: Final = "json"

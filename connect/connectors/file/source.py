@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from connect.api.failures import InvalidOffsets
 from connect.api.record import Record
 from connect.api.source import (
     Batch,
@@ -25,6 +24,7 @@ from connect.api.source import (
 from connect.connectors.file.file_reader import FILENAME, IDENTITY, POSITION, FileReader
 from connect.connectors.file.source_settings import FileSourceSettings
 from connect.data.schema import STRING
+from connect.errors import InvalidOffsets
 
 FILES_SHOWN_MAX: Final = 20
 """How many names a message tells."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from connect.api.failures import Problem
 from connect.api.settings import Importance, setting
 from connect.connectors.file.columns import ColumnError, parse_columns
+from connect.errors import Problem
 
 LINES: Final = "lines"
 CSV: Final = "csv"

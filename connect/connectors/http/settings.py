@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
-from connect.api.failures import Problem
 from connect.api.settings import Importance, setting
+from connect.errors import Problem
 
 NONE: Final = "none"
 STATIC: Final = "static"

@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 
 import httpx
 
-from connect.api.failures import ConnectError, DataError, Retry
 from connect.api.record import Record
 from connect.api.sink import RejectedRecord, Sink
 from connect.connectors.http.settings import HttpSinkSettings
 from connect.data.json_text import json_text
+from connect.errors import ConnectError, DataError, Retry
 
 ANSWER_READ_BYTES: Final = 64 * 1024
 """What an answer may have before its connection is given up; nobody needs the rest."""

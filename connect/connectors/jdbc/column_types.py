@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from connect.api.failures import ConnectError
 from connect.connectors.jdbc.capabilities import Capabilities
 from connect.data.schema import DATE, DECIMAL, TIME, TIMESTAMP, Schema, Type
+from connect.errors import ConnectError
 
 _LOGICAL: Final = {DECIMAL: "decimal", DATE: "date", TIME: "time", TIMESTAMP: "timestamp"}
 

@@ -8,11 +8,11 @@ from datetime import UTC, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from connect.api.failures import Problem
 from connect.api.settings import Importance, Width, setting
 from connect.connectors.jdbc.capabilities import DIALECT_NAMES
 from connect.connectors.jdbc.identifiers import QuoteMode
 from connect.connectors.jdbc.urls import FORMS, DatabaseUrl, UrlError, database_url
+from connect.errors import Problem
 
 DATABASE_GROUP: Final = "Database"
 

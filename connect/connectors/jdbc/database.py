@@ -15,7 +15,6 @@ from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from barnabas.kernel.settings import MASK
-from connect.api.failures import ConnectError, DataError, Retry
 from connect.connectors.jdbc import failures
 from connect.connectors.jdbc.capabilities import Capabilities, capabilities_of
 from connect.connectors.jdbc.connection_settings import ConnectionSettings
@@ -23,6 +22,7 @@ from connect.connectors.jdbc.failures import FailureKind
 from connect.connectors.jdbc.identifiers import Identifiers, TableName
 from connect.connectors.jdbc.reflection import Reflection, reflection_of
 from connect.connectors.jdbc.tables import Table
+from connect.errors import ConnectError, DataError, Retry
 
 log = logging.getLogger(__name__)
 

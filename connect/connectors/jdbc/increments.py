@@ -10,10 +10,10 @@ from typing import NamedTuple
 import re2  # type: ignore[import-untyped]
 from sqlalchemy import types
 
-from connect.api.failures import ConnectError
 from connect.api.pattern import InvalidPattern, compiled
 from connect.connectors.jdbc.identifiers import TableName
 from connect.connectors.jdbc.tables import Column, Table
+from connect.errors import ConnectError
 
 
 class Mode(Enum):

@@ -9,12 +9,12 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from connect.api.failures import ConnectError
 from connect.api.record import Record
 from connect.api.source import RejectedInput
 from connect.connectors.jdbc.column_readings import Conversion, ReadingRules
 from connect.connectors.jdbc.tables import Column
 from connect.data.schema import Field, Schema, Type
+from connect.errors import ConnectError
 
 UNCONVERTIBLE: Final = (ValueError, TypeError, AttributeError, ArithmeticError)
 """What conversions raise for a value that does not fit its column's type."""

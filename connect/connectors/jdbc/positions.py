@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from connect.api.failures import InvalidOffsets
 from connect.connectors.jdbc.identifiers import TableName
 from connect.connectors.jdbc.loose_times import EPOCH
+from connect.errors import InvalidOffsets
 
 INCREMENTING: Final = "incrementing"
 TIMESTAMP: Final = "timestamp"

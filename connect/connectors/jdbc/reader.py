@@ -13,7 +13,6 @@ from typing import Any, Final
 from sqlalchemy import Connection, types
 from sqlalchemy.types import TypeEngine
 
-from connect.api.failures import Retry
 from connect.api.source import Batch, SourceOffset
 from connect.connectors.jdbc.column_readings import ReadingRules
 from connect.connectors.jdbc.database import Database, MissingTableError
@@ -30,6 +29,7 @@ from connect.connectors.jdbc.result_columns import result_columns
 from connect.connectors.jdbc.row_positions import RowPositions
 from connect.connectors.jdbc.session import Session
 from connect.connectors.jdbc.tables import Column, Table
+from connect.errors import Retry
 
 log = logging.getLogger(__name__)
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from connect.api.failures import ConnectError
 from connect.connectors.jdbc.increments import Increment
 from connect.connectors.jdbc.layouts import UNCONVERTIBLE
 from connect.connectors.jdbc.positions import Position
 from connect.connectors.jdbc.timestamps import TimestampColumn
+from connect.errors import ConnectError
 
 
 class RowPositions(NamedTuple):

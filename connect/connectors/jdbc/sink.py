@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Final
 
-from connect.api.failures import ConnectError, Problem, Retry
 from connect.api.record import Record
 from connect.api.sink import RejectedRecord, Sink, TopicPartition
 from connect.connectors.jdbc.database import Database
@@ -22,6 +21,7 @@ from connect.connectors.jdbc.writing.statements import Statements
 from connect.connectors.jdbc.writing.stored_offsets import StoredOffsets
 from connect.connectors.jdbc.writing.structures import StructureRules, Structures
 from connect.connectors.jdbc.writing.transactions import Transactions
+from connect.errors import ConnectError, Problem, Retry
 
 MILLISECONDS_PER_SECOND: Final = 1000
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from connect.api.failures import Problem
 from connect.api.settings import Importance, Width, setting
 from connect.connectors.jdbc.connection_settings import ConnectionSettings
 from connect.connectors.jdbc.writing.fields import COORDINATES, FieldRules
 from connect.connectors.jdbc.writing.modes import InsertMode, KeyMode
 from connect.connectors.jdbc.writing.moments import EpochUnit
+from connect.errors import Problem
 
 WRITES_GROUP: Final = "Writes"
 MAPPING_GROUP: Final = "Data Mapping"

@@ -11,7 +11,6 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from connect.api.failures import ConnectError, InvalidOffsets, Problem, Retry
 from connect.api.source import Batch, Idle, JsonObject, Offsets, Shard, Source, SourceOffset, require_names
 from connect.connectors.jdbc.column_readings import ReadingRules
 from connect.connectors.jdbc.database import Database, MissingTableError
@@ -34,6 +33,7 @@ from connect.connectors.jdbc.reader import Reader, ReaderRules
 from connect.connectors.jdbc.row_positions import RowPositions
 from connect.connectors.jdbc.session import Session
 from connect.connectors.jdbc.source_settings import JdbcSourceSettings
+from connect.errors import ConnectError, InvalidOffsets, Problem, Retry
 
 log = logging.getLogger(__name__)
 

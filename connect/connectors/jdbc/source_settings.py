@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import Final
 
 from barnabas.kernel.settings import Kind
-from connect.api.failures import Problem
 from connect.api.pattern import InvalidPattern, compiled
 from connect.api.settings import Importance, setting
 from connect.connectors.jdbc.column_readings import NumericMapping
@@ -17,6 +16,7 @@ from connect.connectors.jdbc.discovery import TableFilter
 from connect.connectors.jdbc.increments import IncrementRules, MappingError, Mode, parse_mappings
 from connect.connectors.jdbc.lookback import Window
 from connect.connectors.jdbc.timestamps import Granularity
+from connect.errors import Problem
 
 MODE_GROUP: Final = "Mode"
 CONNECTOR_GROUP: Final = "Connector"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from barnabas.kernel.settings import MASK, Kind
-from connect.api.failures import InvalidSettings, Problem
 from connect.api.settings import Importance, Width, keys_of, read, setting, texts_of
+from connect.errors import InvalidSettings, Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

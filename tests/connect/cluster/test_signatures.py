@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from connect.cluster.failures import BadRequest, Unauthorised, WorkerError
 from connect.cluster.signatures import ALGORITHM_HEADER, SIGNATURE_HEADER, new_session_key, signature_headers, verify
-from connect.worker.failures import BadRequest, Unauthorised, WorkerError
 
 KEY, OTHER = new_session_key(), new_session_key()
 BODY = b"[{}]"

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from connect.api.declaration import sink, source
-from connect.api.failures import DataError, InvalidOffsets, Retry
 from connect.api.plugin import Plugin
 from connect.api.record import Record
 from connect.api.settings import setting
 from connect.api.sink import RejectedRecord, Sink, TopicPartition
 from connect.api.source import Batch, Idle, Offsets, Shard, Source, SourceOffset
+from connect.errors import DataError, InvalidOffsets, Retry
 
 PART = {"counter": "0"}
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from connect.api.failures import ConnectError
 from connect.config.providers import FILE_MAX_BYTES, Providers
+from connect.errors import ConnectError
 
 JAVA = "org.apache.kafka.common.config.provider."
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 
 from barnabas.kernel.serdes.avro import AvroCodec
-from connect.api.failures import DataError
 from connect.converters.avro_reading import AvroReading
 from connect.converters.avro_schema import AvroDescription, AvroOptions
 from connect.converters.avro_values import ANYTHING_SCHEMA, AvroWriting, anything, from_anything
@@ -27,6 +26,7 @@ from connect.data.schema import (
     map_of,
     struct,
 )
+from connect.errors import DataError
 from tests.connect.converters.cases import CASES
 from tests.connect.converters.recorded import recorded
 from tests.connect.converters.strategies import schemas_and_values

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from connect.api.failures import DataError, InvalidSettings
 from connect.api.settings import read
 from connect.converters.json import JsonConverter, JsonConverterSettings
 from connect.data.schema import FLOAT64, INT32, STRING, Schema, decimal, map_of, struct
+from connect.errors import DataError, InvalidSettings
 from tests.connect.converters.cases import CASES
 from tests.connect.converters.recorded import recorded
 from tests.connect.converters.strategies import schemas_and_values

@@ -8,11 +8,11 @@ import orjson
 import pytest
 from hypothesis import given, settings
 
-from connect.api.failures import DataError
 from connect.converters.json import read_json
 from connect.converters.json_schema_description import JsonSchemaDescription, JsonSchemaWriting
 from connect.converters.json_schema_reading import JsonSchemaReader, JsonSchemaReading
 from connect.data.schema import BOOLEAN, FLOAT64, INT32, INT64, STRING, Field, Schema, Type, array_of, struct
+from connect.errors import DataError
 from tests.connect.converters.cases import CASES
 from tests.connect.converters.recorded import recorded
 from tests.connect.converters.strategies import schemas_and_values

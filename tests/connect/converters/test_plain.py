@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from connect.api.failures import DataError, InvalidSettings
 from connect.api.settings import read
 from connect.converters.byte_array import ByteArrayConverter, NoSettings
 from connect.converters.converter import Converter
@@ -19,6 +18,7 @@ from connect.converters.numbers import (
 )
 from connect.converters.string import StringConverter, StringConverterSettings
 from connect.data.schema import BYTES, INT32, STRING, TIMESTAMP_SCHEMA, Schema
+from connect.errors import DataError, InvalidSettings
 from tests.connect.converters.cases import CASES
 from tests.connect.converters.recorded import recorded
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from connect.api.failures import DataError
 from connect.converters.protobuf_description import ProtobufDescription
 from connect.converters.protobuf_names import ProtobufOptions
 from connect.converters.protobuf_values import ProtobufWriting
 from connect.data.schema import INT32, INT64, STRING, TIMESTAMP_SCHEMA, Field, Schema, Type, array_of, map_of, struct
+from connect.errors import DataError
 from tests.connect.converters.cases import CASES
 from tests.connect.converters.recorded import recorded
 

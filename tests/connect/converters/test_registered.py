@@ -8,13 +8,13 @@ import pytest
 
 from barnabas.kernel.serdes.registry_client import RegistryClient
 from barnabas.kernel.serdes.schema_text import AVRO, JSON, PROTOBUF, SchemaText
-from connect.api.failures import DataError, InvalidSettings, Retry
 from connect.api.settings import read
 from connect.converters.avro import AvroConverter, AvroConverterSettings
 from connect.converters.json_schema import JsonSchemaConverter
 from connect.converters.protobuf import ProtobufConverter
 from connect.converters.registered import RegisteredConverter
 from connect.data.schema import DATE, DECIMAL, INT32, INT64, STRING, TIME, TIMESTAMP, Schema, Type, struct
+from connect.errors import DataError, InvalidSettings, Retry
 from tests.connect.converters.cases import CASES
 from tests.connect.converters.recorded import recorded
 from tests.ports import free_port

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from connect.api.failures import Problem
 from connect.api.plugin import Plugin, PluginKind
 from connect.api.settings import Importance, Width, setting
 from connect.api.source import Batch, Idle, Offsets, Shard, Source
+from connect.errors import Problem
 
 IDLE_S = 0.05
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from connect.api.failures import ConnectError
 from connect.api.plugin import PluginKind
+from connect.errors import ConnectError
 from connect.plugins.catalogue import installed
 from connect.plugins.plugin_files import passed_over
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from connect.api.failures import DataError, InvalidOffsets, Problem, Retry
 from connect.api.plugin import Plugin, PluginKind
 from connect.api.record import Header, Record
 from connect.api.settings import setting
 from connect.api.sink import RejectedRecord, Sink, TopicPartition
 from connect.api.source import Batch, Idle, Offsets, RejectedInput, Shard, Source, SourceOffset
 from connect.data.schema import STRING
+from connect.errors import DataError, InvalidOffsets, Problem, Retry
 from connect.transforms.transform import Predicate, Transform
 
 PARTITION = {"numbers": "all"}

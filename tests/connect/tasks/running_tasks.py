@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from connect.api.source import SourceOffset
 from connect.tasks.host import ProcessEnd, TaskHost, TaskProcess
 from connect.tasks.messages import Failed, Figures
-from connect.tasks.spec import ConnectorSpec, TaskId, TaskSpec, WorkerContext
+from connect.tasks.spec import ConnectorSpec, TaskId, TaskSpec, WorkerConfig
 from tests.waiting import wait_for
 
 CONNECTORS = Path(__file__).with_name("connectors.py")
@@ -22,14 +22,14 @@ CALL_DEADLINE_S = 180.0
 T = TypeVar("T")
 
 
-def worker_context(bootstrap: str, offsets_topic: str | None = None, **further: Any) -> WorkerContext:
+def worker_config(bootstrap: str, offsets_topic: str | None = None, **further: Any) -> WorkerConfig:
     properties = {
         "bootstrap.servers": bootstrap,
         "plugin.path": str(CONNECTORS),
         "key.converter": STRING,
         "value.converter": STRING,
     }
-    return WorkerContext("worker", "connect-tests", properties, offsets_topic, **further)
+    return WorkerConfig("worker", "connect-tests", properties, offsets_topic, **further)
 
 
 class RunningTask:
@@ -92,7 +92,7 @@ class RunningTasks:
         self,
         name: str,
         config: Mapping[str, str],
-        worker: WorkerContext,
+        worker: WorkerConfig,
         *,
         number: int = 0,
         offsets: Sequence[SourceOffset] = (),
@@ -130,5 +130,5 @@ class RunningTasks:
         return TaskHost()
 
 
-def connector(config: Mapping[str, str], worker: WorkerContext) -> ConnectorSpec:
+def connector(config: Mapping[str, str], worker: WorkerConfig) -> ConnectorSpec:
     return ConnectorSpec("asked", config, worker)

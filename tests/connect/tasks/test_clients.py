@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from connect.tasks.clients import ClientKind, client_settings
-from connect.tasks.spec import WorkerContext
+from connect.tasks.spec import WorkerConfig
 
 PROPERTIES = {
     "bootstrap.servers": "PLAINTEXT://one:9092, two:9092",
@@ -20,7 +20,7 @@ PROPERTIES = {
     "consumer.max.poll.records": "9",
     "producer.interceptor.classes": "com.example.Spy",
 }
-WORKER = WorkerContext("worker", "group", PROPERTIES, None)
+WORKER = WorkerConfig("worker", "group", PROPERTIES, None)
 
 
 @pytest.mark.parametrize(

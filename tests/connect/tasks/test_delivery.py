@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from connect.api.failures import ConnectError
 from connect.api.source import SourceOffset
+from connect.errors import ConnectError
 from connect.tasks import delivery as delivery_module
 from connect.tasks.control import TaskStopping
 from connect.tasks.delivery import DeliveryParts, TransactionalDelivery, shut_out_predecessors
@@ -22,7 +22,7 @@ from connect.tasks.tolerance import Tolerance
 from tests.broker import BrokerProcess
 from tests.conftest import StartBroker
 from tests.connect.tasks import topics
-from tests.connect.tasks.running_tasks import worker_context
+from tests.connect.tasks.running_tasks import worker_config
 
 TIMEOUT_S = 90.0
 
@@ -32,7 +32,7 @@ def batch(topic: str, *values: bytes) -> Outgoing:
 
 
 def delivery_parts(bootstrap: str, topic: str, check: Callable[[], None] = lambda: None) -> DeliveryParts:
-    producer = RecordProducer(producer_settings(worker_context(bootstrap), {}, "me", topic), check)
+    producer = RecordProducer(producer_settings(worker_config(bootstrap), {}, "me", topic), check)
     shut_out_predecessors(producer)
     figures = TaskFigures(is_source=True)
     tolerance = Tolerance(error_settings({}), TaskId("c", 0), figures, None)

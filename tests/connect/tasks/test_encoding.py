@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from connect.api.failures import Retry
 from connect.api.record import Header, Record
 from connect.converters.converter import Converter, HeaderConverter, SchemaAndValue
 from connect.data.schema import INT32, STRING, Schema
+from connect.errors import Retry
 from connect.tasks.chain import Chain
 from connect.tasks.conversion import Converters
 from connect.tasks.encoding import Encoding

@@ -11,29 +11,29 @@ from pathlib import Path
 
 import pytest
 
-from connect.api.failures import InvalidOffsets, Problem
 from connect.api.source import SourceOffset
+from connect.errors import InvalidOffsets, Problem
 from connect.tasks import host
 from connect.tasks.host import CallFailed, ProcessEnd
 from connect.tasks.messages import Failed, OffsetsReached, ShardsFound, Stopped, TopicsUsed
 from tests.broker import BrokerProcess
 from tests.connect.tasks import topics
-from tests.connect.tasks.running_tasks import RunningTasks, connector, worker_context
+from tests.connect.tasks.running_tasks import RunningTasks, connector, worker_config
 from tests.waiting import wait_for
 
-NOWHERE = worker_context("127.0.0.1:1")
+NOWHERE = worker_config("127.0.0.1:1")
 DEADLINE_S = 90
 SLOW = {"pause": "0.05", "batch": "1", "count": "100000"}
 # A worker that starts one task, tells its process id, and does nothing more.
 WORKER = """
 import asyncio, sys
 from connect.tasks.host import TaskHost
-from tests.connect.tasks.running_tasks import worker_context
+from tests.connect.tasks.running_tasks import worker_config
 from connect.tasks.spec import TaskId, TaskSpec
 
 async def main(bootstrap, topic):
     config = {"connector.class": "tests.Numbers", "topic": topic, "pause": "0.05", "batch": "1"}
-    spec = TaskSpec(TaskId("orphan", 0), config, worker_context(bootstrap))
+    spec = TaskSpec(TaskId("orphan", 0), config, worker_config(bootstrap))
     task = await TaskHost().start(spec, lambda message: None, lambda end: None)
     print(task.pid, flush=True)
     await asyncio.sleep(3600)
@@ -46,7 +46,7 @@ if __name__ == "__main__":
 SIGNALLED = """
 import asyncio, os, signal
 from connect.tasks.host import TaskHost
-from tests.connect.tasks.running_tasks import connector, worker_context
+from tests.connect.tasks.running_tasks import connector, worker_config
 
 if __name__ == "__mp_main__":
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -54,7 +54,7 @@ if __name__ == "__mp_main__":
 
 async def main():
     config = {"connector.class": "tests.Numbers", "topic": "somewhere"}
-    print(await TaskHost().check(connector(config, worker_context("127.0.0.1:1"))))
+    print(await TaskHost().check(connector(config, worker_config("127.0.0.1:1"))))
 
 if __name__ == "__main__":
     asyncio.run(main())
@@ -90,8 +90,8 @@ def test_a_task_dies_with_its_worker(barnabas: BrokerProcess, topic: str, tmp_pa
 def test_a_task_that_crashes_leaves_a_note_and_harms_no_other(
     tasks: RunningTasks, barnabas: BrokerProcess, topic: str
 ) -> None:
-    other = tasks.start("other", numbers(topic, **SLOW), worker_context(barnabas.address))
-    crashing = tasks.start("crashing", numbers(topic, behaviour="crashes"), worker_context(barnabas.address))
+    other = tasks.start("other", numbers(topic, **SLOW), worker_config(barnabas.address))
+    crashing = tasks.start("crashing", numbers(topic, behaviour="crashes"), worker_config(barnabas.address))
     end = crashing.wait_for_end()
     assert end.exit_code == -11
     assert end.trace is not None
@@ -136,7 +136,7 @@ def test_a_task_that_hangs_is_ended_when_its_time_is_over(
 def test_a_signal_to_all_processes_of_a_worker_stops_its_tasks_properly(
     tasks: RunningTasks, barnabas: BrokerProcess, topic: str
 ) -> None:
-    task = tasks.start("signalled", numbers(topic, **SLOW), worker_context(barnabas.address))
+    task = tasks.start("signalled", numbers(topic, **SLOW), worker_config(barnabas.address))
     task.wait_for(TopicsUsed)
     parent = int(Path(f"/proc/{task.pid}/stat").read_text().rpartition(")")[2].split()[1])
     for pid in (parent, task.pid):
@@ -208,7 +208,7 @@ def test_questions_that_get_no_answer(tasks: RunningTasks) -> None:
 
 
 def test_former_tasks_can_be_shut_out(tasks: RunningTasks, barnabas: BrokerProcess, topic: str) -> None:
-    worker = worker_context(barnabas.address, f"{topic}-offsets", exactly_once_source=True)
+    worker = worker_config(barnabas.address, f"{topic}-offsets", exactly_once_source=True)
     zombie = tasks.start("asked", numbers(topic, **SLOW), worker)
     zombie.wait_for(TopicsUsed)
     tasks.call(tasks.host.fence(connector(numbers(topic), worker), 1))

@@ -11,7 +11,7 @@ from connect.tasks.messages import Failed, Pause, Paused, Resume, Retrying, Runn
 from tests.broker import BrokerProcess
 from tests.conftest import StartBroker
 from tests.connect.tasks import topics
-from tests.connect.tasks.running_tasks import RunningTask, RunningTasks, worker_context
+from tests.connect.tasks.running_tasks import RunningTask, RunningTasks, worker_config
 from tests.waiting import wait_for
 
 COUNT = 500
@@ -61,7 +61,7 @@ def test_records_are_written_in_order_then_flushed_and_committed(
     broker: BrokerProcess = request.getfixturevalue(kind)
     topics.write(broker.address, topic, NUMBERS)
     own = config(topic, target, connector_class=f"tests.{sink}")
-    task = tasks.start(topic, own, worker_context(broker.address))
+    task = tasks.start(topic, own, worker_config(broker.address))
     assert target.wait_for(ALL_NUMBERS) == NUMBERS
     assert tasks.stop(task).exit_code == 0
     assert target.lines()[0] == f"{topic} 0 0 0"
@@ -78,7 +78,7 @@ def test_an_outage_of_the_target_is_waited_for(
     away = tmp_path / "away"
     away.touch()
     topics.write(barnabas.address, topic, NUMBERS)
-    task = tasks.start(topic, config(topic, target, away=str(away)), worker_context(barnabas.address))
+    task = tasks.start(topic, config(topic, target, away=str(away)), worker_config(barnabas.address))
     assert task.wait_for(Retrying, 3).reason == "the target is away"
     away.unlink()
     assert target.wait_for(ALL_NUMBERS) == NUMBERS
@@ -107,7 +107,7 @@ def test_bad_rows_go_to_the_dead_letters_one_by_one(
         "errors.deadletterqueue.topic.name": f"{topic}-dead",
         "errors.deadletterqueue.context.headers.enable": "true",
     }
-    task = tasks.start(topic, tolerant, worker_context(broker.address))
+    task = tasks.start(topic, tolerant, worker_config(broker.address))
     assert target.wait_for({"good!", "fine!"}) == ["good!", "fine!"]
     tasks.stop(task)
     letters = topics.read(broker.address, f"{topic}-dead")
@@ -126,7 +126,7 @@ def test_bad_rows_go_to_the_dead_letters_one_by_one(
         "__connect.errors.task.id": "0",
         "__connect.errors.stage": "TASK_PUT",
         "__connect.errors.class.name": "connect_plugin_connectors.Lines",
-        "__connect.errors.exception.class.name": "connect.api.failures.DataError",
+        "__connect.errors.exception.class.name": "connect.errors.DataError",
         "__connect.errors.exception.message": "a value spoils the batch",
     }
     assert committed(broker.address, topic, topic) == 6
@@ -151,7 +151,7 @@ def test_what_ends_a_task_is_told(
     tasks: RunningTasks, barnabas: BrokerProcess, topic: str, target: Target, further: dict[str, str], said: str
 ) -> None:
     topics.write(barnabas.address, topic, NUMBERS[:10])
-    task = tasks.start(topic, {**config(topic, target), **further}, worker_context(barnabas.address))
+    task = tasks.start(topic, {**config(topic, target), **further}, worker_config(barnabas.address))
     assert said.format(topic=topic) in task.wait_for(Failed).trace.splitlines()[0]
 
 
@@ -159,7 +159,7 @@ def test_a_paused_task_stays_in_its_group(
     tasks: RunningTasks, barnabas: BrokerProcess, topic: str, target: Target
 ) -> None:
     topics.write(barnabas.address, topic, ["before"])
-    task = tasks.start(topic, config(topic, target), worker_context(barnabas.address))
+    task = tasks.start(topic, config(topic, target), worker_config(barnabas.address))
     target.wait_for({"before"})
     tasks.send(task, Pause())
     task.wait_for(Paused)
@@ -174,7 +174,7 @@ def test_a_paused_task_stays_in_its_group(
 def test_partitions_move_without_loss(tasks: RunningTasks, barnabas: BrokerProcess, topic: str, target: Target) -> None:
     topics.create(barnabas.address, topic, partitions=4)
     topics.write(barnabas.address, topic, NUMBERS)
-    worker = worker_context(barnabas.address)
+    worker = worker_config(barnabas.address)
     own = {**config(topic, target), "consumer.override.heartbeat.interval.ms": "200"}
     tasks.start(topic, own, worker)
     target.wait_for(ALL_NUMBERS)
@@ -194,7 +194,7 @@ def test_a_killed_task_loses_nothing(
     start_broker: StartBroker, tasks: RunningTasks, topic: str, target: Target
 ) -> None:
     broker = start_broker(group_min_session_timeout_ms=500, group_initial_rebalance_delay_ms=0)
-    worker = worker_context(broker.address, offset_flush_interval_ms=10)
+    worker = worker_config(broker.address, offset_flush_interval_ms=10)
     quick = {"session.timeout.ms": "1000", "heartbeat.interval.ms": "200", "max.poll.records": "7"}
     own = {**config(topic, target), **{f"consumer.override.{name}": value for name, value in quick.items()}}
     topics.write(broker.address, topic, NUMBERS)
@@ -212,7 +212,7 @@ def test_lag_is_unknown_while_no_partition_is_assigned(
     quick = {"session.timeout.ms": "1000", "heartbeat.interval.ms": "200"}
     own = {**config(topic, target), **{f"consumer.override.{name}": value for name, value in quick.items()}}
     topics.write(broker.address, topic, NUMBERS)
-    task = tasks.start(topic, own, worker_context(broker.address))
+    task = tasks.start(topic, own, worker_config(broker.address))
     target.wait_for(ALL_NUMBERS)
     wait_for(lambda: task.told_figures().get("sink-record-lag") == 0, "the lag")
     broker.kill()
@@ -225,7 +225,7 @@ def test_a_task_that_has_failed_tells_what_waits(
     tasks: RunningTasks, barnabas: BrokerProcess, topic: str, target: Target
 ) -> None:
     topics.write(barnabas.address, topic, NUMBERS[:10])
-    own, worker = config(topic, target), worker_context(barnabas.address)
+    own, worker = config(topic, target), worker_config(barnabas.address)
     task = tasks.start(topic, {**own, "rejects": "7"}, worker)
     task.wait_for_end()
     assert task.told_figures().get("sink-record-lag") == 10
@@ -248,7 +248,7 @@ def test_the_marks_of_transactions_are_no_lag(
     for number in NUMBERS[:10]:
         producer.produce(topic, number)
     producer.commit_transaction()
-    task = tasks.start(topic, config(topic, target), worker_context(barnabas.address))
+    task = tasks.start(topic, config(topic, target), worker_config(barnabas.address))
     target.wait_for({"9"})
     wait_for(lambda: task.told_figures().get("sink-record-lag") == 0, "the lag")
     tasks.stop(task)
@@ -259,7 +259,7 @@ def test_the_target_says_where_to_read_on(
     tasks: RunningTasks, barnabas: BrokerProcess, topic: str, target: Target
 ) -> None:
     topics.write(barnabas.address, topic, NUMBERS[:10])
-    task = tasks.start(topic, config(topic, target, keeps_positions="true"), worker_context(barnabas.address))
+    task = tasks.start(topic, config(topic, target, keeps_positions="true"), worker_config(barnabas.address))
     assert target.wait_for({"9"}) == ["5", "6", "7", "8", "9"]
     wait_for(lambda: task.figure("sink-record-read-total") == 5, "figures")
     assert task.figure("sink-record-lag") == 0
@@ -269,7 +269,7 @@ def test_topics_by_pattern(tasks: RunningTasks, barnabas: BrokerProcess, topic: 
     for name in (f"{topic}.a", f"{topic}.b", f"{topic}.b.no"):
         topics.write(barnabas.address, name, [name])
     own = {**config("", target), "topics": "", "topics.regex": rf"{topic}\.[ab]"}
-    task: RunningTask = tasks.start(topic, own, worker_context(barnabas.address))
+    task: RunningTask = tasks.start(topic, own, worker_config(barnabas.address))
     assert sorted(target.wait_for({f"{topic}.a", f"{topic}.b"})) == [f"{topic}.a", f"{topic}.b"]
     tasks.stop(task)
     assert len(target.values()) == 2

@@ -23,7 +23,7 @@ from connect.tasks.messages import (
 from tests.broker import BrokerProcess
 from tests.connect.tasks import topics
 from tests.connect.tasks.connectors import PARTITION
-from tests.connect.tasks.running_tasks import RunningTasks, worker_context
+from tests.connect.tasks.running_tasks import RunningTasks, worker_config
 from tests.waiting import wait_for
 
 COUNT = 1000
@@ -50,7 +50,7 @@ def test_records_and_offsets_reach_kafka(
     kind: str, request: pytest.FixtureRequest, tasks: RunningTasks, topic: str
 ) -> None:
     broker: BrokerProcess = request.getfixturevalue(kind)
-    task = tasks.start("numbers", config(topic), worker_context(broker.address, f"{topic}-offsets"))
+    task = tasks.start("numbers", config(topic), worker_config(broker.address, f"{topic}-offsets"))
     topics.wait_for_values(broker.address, topic, COUNT)
     assert tasks.stop(task).exit_code == 0
 
@@ -68,7 +68,7 @@ def test_records_and_offsets_reach_kafka(
 
 
 def test_a_killed_task_goes_on_without_a_gap(tasks: RunningTasks, barnabas: BrokerProcess, topic: str) -> None:
-    worker = worker_context(barnabas.address, f"{topic}-offsets", offset_flush_interval_ms=20)
+    worker = worker_config(barnabas.address, f"{topic}-offsets", offset_flush_interval_ms=20)
     slow = config(topic, pause="0.02", batch="10")
     task = tasks.start("killed", slow, worker)
     topics.wait_for_values(barnabas.address, topic, COUNT // 10)
@@ -86,7 +86,7 @@ def test_exactly_once_no_record_comes_twice(
     kind: str, boundary: str, request: pytest.FixtureRequest, tasks: RunningTasks, topic: str
 ) -> None:
     broker: BrokerProcess = request.getfixturevalue(kind)
-    worker = worker_context(broker.address, f"{topic}-offsets", exactly_once_source=True)
+    worker = worker_config(broker.address, f"{topic}-offsets", exactly_once_source=True)
     slow = config(topic, pause="0.01", batch="10", transaction_boundary=boundary, transaction_boundary_interval_ms="50")
     task = tasks.start(topic, slow, worker)
     topics.wait_for_values(broker.address, topic, COUNT // 10)
@@ -101,7 +101,7 @@ def test_exactly_once_no_record_comes_twice(
 
 
 def test_a_task_that_is_taken_over_is_shut_out(tasks: RunningTasks, barnabas: BrokerProcess, topic: str) -> None:
-    worker = worker_context(barnabas.address, f"{topic}-offsets", exactly_once_source=True)
+    worker = worker_config(barnabas.address, f"{topic}-offsets", exactly_once_source=True)
     zombie = tasks.start(topic, config(topic, pause="0.05", batch="1"), worker)
     zombie.wait_for(TopicsUsed)
     tasks.start(topic, config(topic), worker)
@@ -110,7 +110,7 @@ def test_a_task_that_is_taken_over_is_shut_out(tasks: RunningTasks, barnabas: Br
 
 
 def test_a_worker_that_keeps_offsets_is_told_them(tasks: RunningTasks, barnabas: BrokerProcess, topic: str) -> None:
-    task = tasks.start("told", config(topic), worker_context(barnabas.address))
+    task = tasks.start("told", config(topic), worker_config(barnabas.address))
     topics.wait_for_values(barnabas.address, topic, COUNT)
     tasks.stop(task)
     assert task.said(OffsetsReached)[-1].offsets == (SourceOffset(PARTITION, {"next": COUNT}),)
@@ -119,7 +119,7 @@ def test_a_worker_that_keeps_offsets_is_told_them(tasks: RunningTasks, barnabas:
 def test_a_paused_task_rests_with_its_offsets_committed(
     tasks: RunningTasks, barnabas: BrokerProcess, topic: str
 ) -> None:
-    task = tasks.start("paused", config(topic, pause="0.05", batch="100"), worker_context(barnabas.address))
+    task = tasks.start("paused", config(topic, pause="0.05", batch="100"), worker_config(barnabas.address))
     task.wait_for(TopicsUsed)
     tasks.send(task, Pause())
     task.wait_for(Paused)
@@ -130,7 +130,7 @@ def test_a_paused_task_rests_with_its_offsets_committed(
 
 
 def test_a_task_may_start_paused(tasks: RunningTasks, barnabas: BrokerProcess, topic: str) -> None:
-    task = tasks.start("late", config(topic), worker_context(barnabas.address), starts_paused=True)
+    task = tasks.start("late", config(topic), worker_config(barnabas.address), starts_paused=True)
     task.wait_for(Paused)
     assert task.said(Running) == []
     tasks.send(task, Resume())
@@ -141,9 +141,7 @@ def test_an_outage_of_the_source_is_waited_for(
     tasks: RunningTasks, barnabas: BrokerProcess, topic: str, tmp_path: Path
 ) -> None:
     away = tmp_path / "away"
-    task = tasks.start(
-        "away", config(topic, away=str(away), pause="0.01", batch="50"), worker_context(barnabas.address)
-    )
+    task = tasks.start("away", config(topic, away=str(away), pause="0.01", batch="50"), worker_config(barnabas.address))
     task.wait_for(TopicsUsed)
     away.touch()
     assert task.wait_for(Retrying).reason == "the numbers are away"
@@ -156,8 +154,8 @@ def test_an_outage_may_have_a_limit(tasks: RunningTasks, barnabas: BrokerProcess
     away = tmp_path / "away"
     away.touch()
     limited = config(topic, away=str(away), errors_retry_timeout="0")
-    task = tasks.start("limited", limited, worker_context(barnabas.address))
-    assert task.wait_for(Failed).trace.startswith("connect.api.failures.Retry: the numbers are away\n")
+    task = tasks.start("limited", limited, worker_config(barnabas.address))
+    assert task.wait_for(Failed).trace.startswith("connect.errors.Retry: the numbers are away\n")
     assert task.wait_for_end().trace is None
 
 
@@ -170,7 +168,7 @@ def test_topics_are_created_by_their_groups(tasks: RunningTasks, barnabas: Broke
         "topic.creation.wide.partitions": "3",
         "topic.creation.wide.cleanup.policy": "compact",
     }
-    tasks.start("creating", {**config(topic), **groups}, worker_context(barnabas.address))
+    tasks.start("creating", {**config(topic), **groups}, worker_config(barnabas.address))
     topics.wait_for_values(barnabas.address, topic, COUNT)
     messages = topics.read(barnabas.address, topic)
     assert {message.partition() for message in messages} == {0, 1, 2}
@@ -195,7 +193,7 @@ def test_bad_records_of_a_source_go_to_its_dead_letters(
         "errors.deadletterqueue.topic.name": f"{topic}-dead",
         "errors.deadletterqueue.context.headers.enable": "true",
     }
-    task = tasks.start("tolerant", tolerant, worker_context(barnabas.address))
+    task = tasks.start("tolerant", tolerant, worker_config(barnabas.address))
     topics.wait_for_values(barnabas.address, f"{topic}-dead", 2)
     tasks.stop(task)
     assert topics.values(barnabas.address, topic) == ["8!", "9!"]
@@ -218,11 +216,9 @@ def test_bad_records_of_a_source_go_to_its_dead_letters(
 
 def test_a_bad_record_ends_a_task_that_tolerates_none(tasks: RunningTasks, barnabas: BrokerProcess, topic: str) -> None:
     fussy = {"transforms": "fussy", "transforms.fussy.type": "tests.Fussy", "transforms.fussy.values": "7"}
-    task = tasks.start("strict", {**config(topic), **fussy}, worker_context(barnabas.address))
+    task = tasks.start("strict", {**config(topic), **fussy}, worker_config(barnabas.address))
     first, second = task.wait_for(Failed).trace.splitlines()[:2]
-    assert first.startswith(
-        f"connect.api.failures.ConnectError: TRANSFORMATION failed for a record of the topic {topic}: 7"
-    )
+    assert first.startswith(f"connect.errors.ConnectError: TRANSFORMATION failed for a record of the topic {topic}: 7")
     assert second == "Caused by: ValueError: 7 cannot be changed"
 
 
@@ -231,7 +227,7 @@ def test_what_was_delivered_before_a_failure_counts(
     exactly_once: bool, tasks: RunningTasks, barnabas: BrokerProcess, topic: str
 ) -> None:
     fussy = {"transforms": "fussy", "transforms.fussy.type": "tests.Fussy", "transforms.fussy.values": "37"}
-    worker = worker_context(barnabas.address, f"{topic}-offsets", exactly_once_source=exactly_once)
+    worker = worker_config(barnabas.address, f"{topic}-offsets", exactly_once_source=exactly_once)
     task = tasks.start("strict", {**config(topic, batch="10"), **fussy}, worker)
     task.wait_for(Failed)
     assert topics.values(barnabas.address, topic) == [f"{number}!" for number in range(30)]
@@ -245,7 +241,7 @@ def test_a_record_that_is_too_large_is_a_bad_record(tasks: RunningTasks, barnaba
     limited["transforms"] = "long"
     limited["transforms.long.type"] = "tests.Lengthen"
     limited["transforms.long.values"] = "13"
-    task = tasks.start("large", limited, worker_context(barnabas.address))
+    task = tasks.start("large", limited, worker_config(barnabas.address))
     topics.wait_for_values(barnabas.address, topic, COUNT - 1)
     tasks.stop(task)
     assert set(NUMBERS) - set(topics.values(barnabas.address, topic)) == {"13"}
@@ -253,5 +249,5 @@ def test_a_record_that_is_too_large_is_a_bad_record(tasks: RunningTasks, barnaba
 
 
 def test_a_coroutine_is_a_source_too(tasks: RunningTasks, barnabas: BrokerProcess, topic: str) -> None:
-    tasks.start("async", {**config(topic), "connector.class": "tests.AsyncNumbers"}, worker_context(barnabas.address))
+    tasks.start("async", {**config(topic), "connector.class": "tests.AsyncNumbers"}, worker_config(barnabas.address))
     assert topics.wait_for_values(barnabas.address, topic, COUNT) == NUMBERS

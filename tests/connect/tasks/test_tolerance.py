@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from connect.api.failures import DataError
+from connect.errors import DataError
 from connect.tasks.dead_letters import SHOWN_MAX_BYTES, Origin, Stage
 from connect.tasks.figures import TaskFigures
 from connect.tasks.settings import error_settings

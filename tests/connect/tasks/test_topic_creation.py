@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from connect.api.failures import ConnectError
+from connect.errors import ConnectError
 from connect.tasks.topic_creation import topic_groups
 
 CONFIG = {

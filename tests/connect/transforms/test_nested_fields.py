@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from connect.api.failures import InvalidSettings
 from connect.api.plugin import PluginKind
 from connect.api.record import Header, Record
 from connect.api.settings import read
 from connect.data.schema import INT32, STRING, struct
+from connect.errors import InvalidSettings
 from connect.plugins.catalogue import installed
 from connect.transforms.field_path import parse_path
 

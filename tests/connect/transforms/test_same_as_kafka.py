@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from connect.api.failures import ConnectError
 from connect.api.plugin import PluginKind
 from connect.api.record import Header, Record
 from connect.api.settings import read
 from connect.converters.converter import Converter, SchemaAndValue
 from connect.data.schema import STRING, Schema
+from connect.errors import ConnectError
 from connect.plugins.catalogue import installed
 
 PLUGINS = installed()

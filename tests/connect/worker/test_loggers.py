@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from barnabas.kernel.kafka_clients.client_log import REPEAT_S, OneOfAKind
+from connect.cluster.failures import NotFound
 from connect.tasks.messages import SetLogLevel
-from connect.worker.failures import NotFound
 from connect.worker.loggers import Loggers
 
 SPACE = "tests.connect.loggers"
@@ -34,7 +34,7 @@ def test_a_namespace_changes_with_its_children(loggers: Loggers) -> None:
     }
     assert loggers.one(SPACE).last_modified is not None
     assert loggers.one(f"{SPACE}_apart").last_modified is None
-    assert loggers.for_tasks == [SetLogLevel(SPACE, "CRITICAL")]
+    assert loggers.changes == [SetLogLevel(SPACE, "CRITICAL")]
     assert loggers.set(SPACE, "FATAL") == [], "none of them had another"
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from connect.api.failures import ConnectError
+from connect.errors import ConnectError
 from connect.worker.task_configs import sink_tasks, source_tasks, without_own_members
 
 CLASS = "org.example.TableSourceConnector"

@@ -18,9 +18,9 @@ from barnabas.kernel.kafka_log.failures import StoreFailure, Superseded
 from barnabas.kernel.kafka_log.log import LogRecord
 from barnabas.kernel.kafka_log.topic_log import LeaderLog, LogClients, TopicLog
 from barnabas.kernel.kafka_log.topic_reader import TopicReader
+from connect.storage.internal_topics import TopicUnfit, provide
 from connect.tasks.clients import ClientKind, client_settings
-from connect.tasks.spec import WorkerContext
-from connect.worker.internal_topics import TopicUnfit, provide
+from connect.tasks.spec import WorkerConfig
 from tests.broker import BarnabasBroker
 from tests.conftest import StartBroker
 
@@ -29,7 +29,7 @@ STOP_DEADLINE_S = 90
 
 
 def clients_of(broker: BarnabasBroker) -> LogClients:
-    context = WorkerContext("w", "g", {"bootstrap.servers": broker.address}, None)
+    context = WorkerConfig("w", "g", {"bootstrap.servers": broker.address}, None)
     admin, consumer, producer = (
         client_settings(context, {}, kind, "tests")
         for kind in (ClientKind.ADMIN, ClientKind.CONSUMER, ClientKind.PRODUCER)

@@ -8,11 +8,11 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
-from connect.api.failures import ConnectError
 from connect.connectors.jdbc.capabilities import Capabilities
 from connect.connectors.jdbc.column_types import column_type
 from connect.connectors.jdbc.identifiers import Identifiers, TableName
 from connect.data.schema import TIMESTAMP_SCHEMA, Schema, Type
+from connect.errors import ConnectError
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from connect.api.failures import ConnectError, DataError, Retry
 from connect.api.record import Record
 from connect.api.sink import RejectedRecord
 from connect.connectors.jdbc.database import Database
@@ -22,6 +21,7 @@ from connect.connectors.jdbc.writing.runs import Run, RunRules, by_topic
 from connect.connectors.jdbc.writing.stored_offsets import StoredOffsets
 from connect.connectors.jdbc.writing.transactions import Transactions
 from connect.data.mismatch import Mismatch
+from connect.errors import ConnectError, DataError, Retry
 
 
 class _Piece(NamedTuple):

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 
-from connect.api.failures import DataError
 from connect.api.record import Record
 from connect.connectors.jdbc.writing.modes import KeyMode
 from connect.data.schema import INT32, INT64, STRING, Schema, Type
+from connect.errors import DataError
 
 COORDINATES: Final = ("__connect_topic", "__connect_partition", "__connect_offset")
 _COORDINATE_SCHEMAS: Final = (STRING, INT32, INT64)

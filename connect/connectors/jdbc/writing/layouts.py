@@ -8,7 +8,6 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from connect.api.failures import DataError
 from connect.api.record import Record
 from connect.connectors.jdbc.identifiers import TableName
 from connect.connectors.jdbc.tables import Table
@@ -20,6 +19,7 @@ from connect.connectors.jdbc.writing.rows import Rows, Target
 from connect.connectors.jdbc.writing.runs import Run
 from connect.connectors.jdbc.writing.structures import Structures
 from connect.data.inference import infer_rows
+from connect.errors import DataError
 
 LAYOUTS_MAX: Final = 1_000
 """How many are kept: records without schema may have ever new fields."""

@@ -8,11 +8,11 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from connect.api.failures import DataError
 from connect.api.record import Record
 from connect.connectors.jdbc.writing.fields import RecordShape
 from connect.connectors.jdbc.writing.modes import InsertMode
 from connect.data.schema import Schema
+from connect.errors import DataError
 
 
 @dataclass(slots=True)

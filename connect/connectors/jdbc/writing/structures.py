@@ -9,11 +9,11 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from connect.api.failures import ConnectError, DataError, Retry
 from connect.connectors.jdbc.database import Database
 from connect.connectors.jdbc.identifiers import QuoteMode, TableName
 from connect.connectors.jdbc.tables import Table
 from connect.connectors.jdbc.writing.definitions import Definitions, NewColumn
+from connect.errors import ConnectError, DataError, Retry
 
 log = logging.getLogger(__name__)
 

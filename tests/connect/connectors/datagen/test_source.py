@@ -7,11 +7,11 @@ from decimal import Decimal
 
 import pytest
 
-from connect.api.failures import InvalidOffsets, InvalidSettings
 from connect.api.settings import read
 from connect.api.source import Batch, Idle, Offsets, Shard, SourceOffset
 from connect.connectors.datagen.settings import QUICKSTARTS, DatagenSettings
 from connect.connectors.datagen.source import DatagenSource
+from connect.errors import InvalidOffsets, InvalidSettings
 
 PARTITION = {"generator": "0"}
 

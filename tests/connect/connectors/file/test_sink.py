@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from connect.api.failures import ConnectError, Retry
 from connect.api.record import Record
 from connect.api.settings import read
 from connect.api.sink import TopicPartition
 from connect.connectors.file.sink import FileSink
 from connect.connectors.file.sink_settings import FileSinkSettings
 from connect.data.schema import INT32, STRING, struct
+from connect.errors import ConnectError, Retry
 
 PLACE = TopicPartition("t", 0)
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from connect.api.failures import InvalidOffsets, InvalidSettings
 from connect.api.settings import read
 from connect.api.source import Batch, Idle, Offsets, SourceOffset
 from connect.connectors.file.file_reader import FileReader
 from connect.connectors.file.source import FileSource
 from connect.connectors.file.source_settings import FileSourceSettings
+from connect.errors import InvalidOffsets, InvalidSettings
 
 
 class Reading:

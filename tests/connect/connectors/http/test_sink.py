@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from connect.api.failures import ConnectError, InvalidSettings, Retry
 from connect.api.record import Record
 from connect.api.settings import read
 from connect.connectors.http.settings import HttpSinkSettings
 from connect.connectors.http.sink import ANSWER_READ_BYTES, ANSWER_SHOWN_CHARACTERS, RETRY_AFTER_MAX_S, HttpSink
+from connect.errors import ConnectError, InvalidSettings, Retry
 from tests.connect.connectors.http.service import Answer, Request, Service
 
 Make = Callable[..., HttpSink]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from connect.api.failures import ConnectError
 from connect.connectors.jdbc.source import JdbcSource
 from connect.data.schema import Type
+from connect.errors import ConnectError
 from tests.connect.connectors.jdbc.reading import Task, jdbc_source, read_once
 from tests.connect.connectors.jdbc.sample_database import SampleDatabase
 

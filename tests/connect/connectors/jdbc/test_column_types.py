@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import create_engine
 
-from connect.api.failures import ConnectError
 from connect.connectors.jdbc.capabilities import (
     DUCKDB,
     GENERIC,
@@ -36,6 +35,7 @@ from connect.data.schema import (
     decimal,
     map_of,
 )
+from connect.errors import ConnectError
 
 
 @pytest.mark.parametrize(

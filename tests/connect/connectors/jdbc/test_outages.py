@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from connect.api.failures import ConnectError, Retry
 from connect.api.source import Offsets
+from connect.errors import ConnectError, Retry
 from tests.connect.connectors.jdbc.reading import Task, jdbc_source, offsets_after, records_of
 from tests.connect.connectors.jdbc.sample_database import SampleDatabase
 from tests.databases import PASSWORD, DatabaseProcess, MariaDb

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from connect.api.failures import Retry
 from connect.api.sink import TopicPartition
+from connect.errors import Retry
 from tests.connect.connectors.jdbc.sample_database import SampleDatabase
 from tests.connect.connectors.jdbc.writing import BIG, TOPIC, jdbc_sink, order, rows, write
 

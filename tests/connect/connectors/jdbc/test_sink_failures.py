@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from connect.api.failures import ConnectError, DataError, Retry
 from connect.api.record import Record
 from connect.api.sink import RejectedRecord
 from connect.connectors.jdbc.sink import JdbcSink
 from connect.data.schema import INT32, INT64, STRING, Schema, Type, map_of, struct
+from connect.errors import ConnectError, DataError, Retry
 from tests.connect.connectors.jdbc.sample_database import SampleDatabase
 from tests.connect.connectors.jdbc.writing import (
     BIG,

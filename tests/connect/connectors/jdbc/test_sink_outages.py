@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from connect.api.failures import ConnectError, Retry
+from connect.errors import ConnectError, Retry
 from tests.connect.connectors.jdbc.sample_database import SampleDatabase
 from tests.connect.connectors.jdbc.writing import BIG, BY_KEY, TOPIC, jdbc_sink, order, rows, write
 from tests.databases import PASSWORD, DatabaseProcess, MariaDb

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.engine import make_url
 
-from connect.api.failures import InvalidSettings
 from connect.api.plugin import PluginKind
 from connect.api.settings import keys_of, read
 from connect.connectors.jdbc.capabilities import GENERIC, ORACLE, SQL_SERVER, Capabilities
@@ -15,6 +14,7 @@ from connect.connectors.jdbc.sink import JdbcSink
 from connect.connectors.jdbc.sink_settings import JdbcSinkSettings
 from connect.connectors.jdbc.writing.rows import Target
 from connect.connectors.jdbc.writing.statements import Statements
+from connect.errors import InvalidSettings
 from tests.connect.connectors.jdbc.sample_database import SampleDatabase
 from tests.connect.connectors.jdbc.writing import BY_KEY, jdbc_sink, order, rows, write
 

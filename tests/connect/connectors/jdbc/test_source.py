@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from connect.api.failures import ConnectError, InvalidOffsets
 from connect.api.source import Batch, Offsets, SourceOffset
 from connect.data.schema import TIMESTAMP, Type
+from connect.errors import ConnectError, InvalidOffsets
 from tests.connect.connectors.jdbc.reading import Task, jdbc_source, offsets_after, read_once, records_of
 from tests.connect.connectors.jdbc.sample_database import BEGINNING, SampleDatabase
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from connect.api.failures import InvalidSettings
 from connect.api.plugin import PluginKind
 from connect.api.settings import keys_of, read
 from connect.connectors.jdbc.plugins import PLUGINS
 from connect.connectors.jdbc.source_settings import JdbcSourceSettings
+from connect.errors import InvalidSettings
 
 VALID = {"connection.url": "jdbc:sqlite:x.db", "topic.prefix": "t-", "mode": "bulk"}
 

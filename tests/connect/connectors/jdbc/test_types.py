@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from connect.api.failures import ConnectError
 from connect.data.schema import (
     BOOLEAN,
     BYTES,
@@ -27,6 +26,7 @@ from connect.data.schema import (
     Type,
     array_of,
 )
+from connect.errors import ConnectError
 from tests.connect.connectors.jdbc.reading import Task, jdbc_source, offsets_after, read_once, records_of
 from tests.connect.connectors.jdbc.sample_database import SampleDatabase
 
