@@ -94,6 +94,36 @@ def test_an_import_from_an_allowed_room_passes(tmp_path: Path, path: str, text: 
     assert broken(rules.rooms, tmp_path, {**BROKER_AND_OTHERS, path: text}) == []
 
 
+ORDERED = {
+    "connect/__init__.py": "",
+    "connect/errors.py": "class Failure(Exception): ...\n",
+    "connect/data/__init__.py": "",
+    "connect/data/schema.py": "from connect import errors\nfrom connect.data import schema\n",
+    "connect/http/server.py": "from connect.data.schema import Schema\nimport connect.errors\n",
+    "connect/main.py": "from connect.http import server\n",
+    "connect/assembly.py": "import connect.main\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("connect/data/bad.py", "from connect.http.server import Server\n"),
+        ("connect/data/bad.py", "def late() -> None:\n    from connect.http import server\n"),
+        ("connect/data/bad.py", "from connect.main import run\n"),
+        ("connect/http/bad.py", "AT = 'connect.main:run'\n"),
+        ("connect/version.py", "import connect.errors\n"),
+        ("connect/unknown/bad.py", ""),
+    ],
+)
+def test_an_import_against_the_order_of_folders_is_found(tmp_path: Path, path: str, text: str) -> None:
+    assert broken(rules.folders_keep_their_order, tmp_path, {**ORDERED, path: text}) == [path]
+
+
+def test_imports_in_the_order_of_folders_pass(tmp_path: Path) -> None:
+    assert broken(rules.folders_keep_their_order, tmp_path, ORDERED) == []
+
+
 def test_a_long_file_is_found(tmp_path: Path) -> None:
     files = {"barnabas/long.py": "x = 1\n" * (FILE_LINES_MAX + 1), "barnabas/full.py": "x = 1\n" * FILE_LINES_MAX}
     assert broken(rules.file_length, tmp_path, files) == ["barnabas/long.py"]

@@ -25,6 +25,14 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "connect": ("barnabas.kernel", "barnabas.wire"),
     "streams_sql": ("barnabas.kernel", "barnabas.wire"),
 }
+# What each package consists of, from the bottom to the top: a folder imports only from itself and from what comes before it. Single
+# modules have a place as well if others import them; those that are not listed assemble the package, and come last.
+ORDERS: dict[str, tuple[str, ...]] = {
+    "connect": (
+        "version", "errors", "data", "api", "sdk", "converters", "transforms", "connectors", "plugins", "config", "tasks", "compliance",
+        "cluster", "storage", "worker", "herder", "http",
+    ),
+}  # fmt: skip
 # Programs that speak to people on standard output.
 PRINTING_FOLDERS = ("barnabas/cli", "barnabas/kafka_tools", "benchmarks", "deploy", "tests/provision")
 # A library that is whole whether or not a service uses all of it already: here a test is use enough.
@@ -62,6 +70,23 @@ def rooms(project: Project) -> Iterator[Violation]:
         for name in sorted(project.imports_of(module)):
             if name != "barnabas" and not _within(name, (room, *ROOMS[room])):
                 yield Violation(module.path, 1, f"{room} may not import {name}")
+
+
+def folders_keep_their_order(project: Project) -> Iterator[Violation]:
+    """A folder of a package imports what comes before it in the package's order, and every folder has a place there."""
+    for module in project.modules:
+        package, _, rest = module.name.partition(".")
+        own = rest.partition(".")[0]
+        order = ORDERS.get(package)
+        if order is None or not own:
+            continue
+        if own not in order and module.path.count("/") > 1:
+            yield Violation(module.path, 1, f"{package}/{own} has no place in the order of {package}")
+        place = _place(own, order)
+        for name in sorted(project.imports_of(module)):
+            imported_package, _, imported = name.partition(".")
+            if imported_package == package and imported and _place(imported.partition(".")[0], order) > place:
+                yield Violation(module.path, 1, f"{package}/{own} comes before {name}")
 
 
 def file_length(project: Project) -> Iterator[Violation]:
@@ -137,6 +162,7 @@ def unfinished(project: Project) -> Iterator[Violation]:
 
 RULES: tuple[Rule, ...] = (
     rooms,
+    folders_keep_their_order,
     file_length,
     function_length,
     printing,
@@ -169,6 +195,10 @@ def _called(node: ast.Call) -> str:
 
 def _room(name: str) -> str | None:
     return next((room for room in ROOMS if _within(name, (room,))), None)
+
+
+def _place(name: str, order: tuple[str, ...]) -> int:
+    return order.index(name) if name in order else len(order)
 
 
 def _within(name: str, packages: tuple[str, ...]) -> bool:
