@@ -11,8 +11,8 @@ from barnabas.kernel.http.metrics import RequestMetrics
 from barnabas.reference.broker_metrics import broker_families
 from barnabas.reference.markdown import cell, code, page, table
 from connect.http import task_metrics
-from connect.tasks.figures import FIGURES
 from connect.tasks.spec import TaskId
+from connect.tasks.task_metrics import METRICS
 from schema_registry.http.service import FIGURES as REGISTRY_FIGURES
 from schema_registry.http.service import figure
 from streams_sql.engine.figures import EngineFigures
@@ -48,7 +48,7 @@ def metric_page() -> str:
         _families(figure(name, 0) for name in REGISTRY_FIGURES),
         "## Connect",
         "Of each task, under the names of Kafka Connect's metrics; they begin anew when a task does.",
-        _families(task_metrics.families(lambda: {TaskId("", 0): dict.fromkeys(FIGURES, 0.0)})()),
+        _families(task_metrics.families(lambda: {TaskId("", 0): dict.fromkeys(METRICS, 0.0)})()),
         "## SQL",
         "Of a query, its figures are those since this server runs it, or of its last batch.",
         _families(query_metrics.families(EngineFigures)()),

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from connect.api.record import Record
 from connect.api.source import Batch, Idle, JsonObject, Offsets, Source, SourceOffset
-from connect.tasks.awaiting import Awaiting
+from connect.tasks.coroutine_runner import CoroutineRunner
 
 IDLES_AT_END: Final = 3
 """A source that has nothing so many times in a row is read to its end."""
@@ -21,7 +21,7 @@ class Reading:
     """A source that is read from offsets on, which go through JSON first, as they do in the topic of offsets."""
 
     def __init__(self, source: Source[Any], offsets: Sequence[SourceOffset] = ()) -> None:
-        self._awaiting = Awaiting()
+        self._awaiting = CoroutineRunner()
         shards = json.loads(json.dumps(list(source.shards())))
         stored = [SourceOffset(*json.loads(json.dumps(each))) for each in offsets]
         self._items: Iterator[Batch | Idle] = self._awaiting.items(source.read(shards, Offsets(stored)))

@@ -8,7 +8,7 @@ from typing import Any
 from connect.api.record import Record
 from connect.api.sink import Sink
 from connect.errors import DataError
-from connect.tasks.awaiting import Awaiting
+from connect.tasks.coroutine_runner import CoroutineRunner
 
 
 class Writing:
@@ -16,7 +16,7 @@ class Writing:
 
     def __init__(self, sink: Sink[Any]) -> None:
         self.sink = sink
-        self._awaiting = Awaiting()
+        self._awaiting = CoroutineRunner()
 
     def __enter__(self) -> Writing:
         self.sink.start()

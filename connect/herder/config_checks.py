@@ -11,7 +11,7 @@ from connect.config.secrets import hidden, masked, secret_values
 from connect.config.validation import Validation, validate
 from connect.errors import ConnectError, Problem
 from connect.plugins.catalogue import UnknownPlugin
-from connect.tasks.host import CallFailed
+from connect.tasks.host import CallFailure
 from connect.worker.context import CONNECTOR_CLASS, WorkerContext
 
 NAME: Final = "name"
@@ -75,7 +75,7 @@ class ConfigChecks:
     async def _look(self, name: str, resolved: Mapping[str, str]) -> Sequence[Problem]:
         try:
             return await self._context.host.check(self._context.connector_spec(name, resolved))
-        except CallFailed as failure:
+        except CallFailure as failure:
             # What failed comes first; where in the code it came up is for the log.
             return [Problem(CONNECTOR_CLASS, str(failure).partition("\n\n")[0])]
 

@@ -21,10 +21,10 @@ from connect.herder.connector_offsets import ConnectorOffsets
 from connect.herder.member import Member
 from connect.herder.views import UNKNOWN_TYPE, About, ConnectorInfo, ConnectorStatus, Health, TaskInfo, Vitality
 from connect.storage import config_records
-from connect.storage.config_state import RestartRequested
+from connect.storage.config_state import RestartRequest
 from connect.storage.sink_offsets import SinkOffsets
 from connect.storage.status import Condition, Status, TargetState
-from connect.storage.statuses import Reported
+from connect.storage.statuses import StoredStatus
 from connect.storage.stores import Stores
 from connect.tasks.spec import TaskId
 from connect.worker.context import WorkerContext
@@ -191,7 +191,7 @@ class Herder:
         """Restart the connector and perhaps its tasks, wherever they run; the status shows what will restart as RESTARTING."""
         self._require_present(name, f"Unknown connector: {name}")
         status = self.status(name)
-        pieces = restarted(self._state, self._statuses, RestartRequested(name, include_tasks, only_failed))
+        pieces = restarted(self._state, self._statuses, RestartRequest(name, include_tasks, only_failed))
         await self._write([config_records.restart(name, include_tasks=include_tasks, only_failed=only_failed)])
         return replace(
             status,
@@ -277,7 +277,7 @@ class Herder:
         except ConnectError:
             return None
 
-    def _current(self, reported: Reported, version: str | None) -> Status:
+    def _current(self, reported: StoredStatus, version: str | None) -> Status:
         """What a worker said that has gone since does not hold any more."""
         plan = self._group.plan
         status = replace(reported.status, version=version)

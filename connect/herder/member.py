@@ -10,7 +10,7 @@ from connect.cluster.group import Group, RebalanceListener
 from connect.cluster.plan import Piece, Work
 from connect.herder.leader import Leader
 from connect.herder.task_config_publisher import TaskConfigPublisher
-from connect.storage.config_state import Change, ConnectorChanged, LevelChanged, RestartRequested
+from connect.storage.config_state import Change, ConnectorChange, LevelChange, RestartRequest
 from connect.storage.stores import Stores
 from connect.worker.context import WorkerContext
 from connect.worker.worker import Worker
@@ -49,11 +49,11 @@ class Member:
     # --- changes of the topics ---
 
     def on_config_changes(self, changes: Sequence[Change]) -> None:
-        self.worker.reconcile({change.name for change in changes if isinstance(change, ConnectorChanged)})
+        self.worker.reconcile({change.name for change in changes if isinstance(change, ConnectorChange)})
         for change in changes:
-            if isinstance(change, RestartRequested):
+            if isinstance(change, RestartRequest):
                 self.worker.restart_pieces(change)
-            elif isinstance(change, LevelChanged):
+            elif isinstance(change, LevelChange):
                 self._loggers.set(change.namespace, change.level)
         self.group.consider()
         self._leader.look()

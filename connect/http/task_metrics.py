@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator, Mapping
 
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from connect.tasks.figures import FIGURES
 from connect.tasks.spec import TaskId
+from connect.tasks.task_metrics import METRICS
 
 _TOTAL = "-total"
 _NAMES = {"seconds-since-last-record": "last-record-age-seconds"}
 """What a unit does not stand at the end of."""
 
 
-def families(figures: Callable[[], Mapping[TaskId, Mapping[str, float]]]) -> Callable[[], Iterator[Metric]]:
+def families(metrics: Callable[[], Mapping[TaskId, Mapping[str, float]]]) -> Callable[[], Iterator[Metric]]:
     def collect() -> Iterator[Metric]:
         found: dict[str, Metric] = {}
-        for task, values in figures().items():
+        for task, values in metrics().items():
             for name, value in values.items():
                 family = found.get(name)
                 if family is None:
@@ -31,7 +31,7 @@ def families(figures: Callable[[], Mapping[TaskId, Mapping[str, float]]]) -> Cal
 def _family(name: str) -> Metric:
     labels = ["connector", "task"]
     metric = f"connect_task_{_NAMES.get(name, name).removesuffix(_TOTAL).replace('-', '_')}"
-    doc = FIGURES[name]
+    doc = METRICS[name]
     if name.endswith(_TOTAL):
         return CounterMetricFamily(metric, doc, labels=labels)
     return GaugeMetricFamily(metric, doc, labels=labels)

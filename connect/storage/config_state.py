@@ -23,26 +23,26 @@ TaskConfigs: TypeAlias = tuple[Mapping[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ConnectorChanged:
+class ConnectorChange:
     """Its configuration, its tasks, its target state or its fencing is another, or it is gone."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class RestartRequested:
+class RestartRequest:
     name: str
     include_tasks: bool
     only_failed: bool
 
 
 @dataclass(frozen=True, slots=True)
-class LevelChanged:
+class LevelChange:
     namespace: str
     level: str
 
 
-Change: TypeAlias = ConnectorChanged | RestartRequested | LevelChanged
+Change: TypeAlias = ConnectorChange | RestartRequest | LevelChange
 
 
 class ConfigState:
@@ -111,7 +111,7 @@ class ConfigState:
             self._forget(name)
         else:
             self._configs[name] = _properties(value)
-        return ConnectorChanged(name)
+        return ConnectorChange(name)
 
     def _forget(self, name: str) -> None:
         """What was fenced is kept: tasks of a new connector of that name have the same transactional ids."""
@@ -137,7 +137,7 @@ class ConfigState:
             raise _Senseless(f"it is about {count} tasks, of which {sorted(configs)} were found")
         self._tasks[name] = tuple(configs[number] for number in range(count))
         self._fencing_pending.add(name)
-        return ConnectorChanged(name)
+        return ConnectorChange(name)
 
     def _target_state(self, name: str, value: Mapping[str, Any] | None) -> Change:
         if value is None:
@@ -147,19 +147,19 @@ class ConfigState:
             if word not in TargetState.__members__:
                 raise _Senseless(f"there is no target state {word!r}")
             self._targets[name] = TargetState(word)
-        return ConnectorChanged(name)
+        return ConnectorChange(name)
 
     def _restart(self, name: str, value: Mapping[str, Any] | None) -> Change | None:
         if value is None:
             return None
-        return RestartRequested(name, value.get("include-tasks") is True, value.get("only-failed") is True)
+        return RestartRequest(name, value.get("include-tasks") is True, value.get("only-failed") is True)
 
     def _fencing(self, name: str, value: Mapping[str, Any] | None) -> Change | None:
         if value is None:
             return None
         self._fenced_counts[name] = _number(value, "task-count")
         self._fencing_pending.discard(name)
-        return ConnectorChanged(name)
+        return ConnectorChange(name)
 
     def _level(self, namespace: str, value: Mapping[str, Any] | None) -> Change | None:
         if value is None:
@@ -167,7 +167,7 @@ class ConfigState:
         level = value.get("level")
         if not isinstance(level, str):
             raise _Senseless(f"{level!r} is no level")
-        return LevelChanged(namespace, level)
+        return LevelChange(namespace, level)
 
     def _session_key(self, _rest: str, value: Mapping[str, Any] | None) -> None:
         if value is None:

@@ -10,7 +10,7 @@ from typing import Final
 from barnabas.kernel.kafka_log.failures import StoreFailure
 from barnabas.kernel.kafka_log.log import Log, LogRecord
 from connect.storage.status import Condition, Status
-from connect.storage.statuses import Reported, Statuses, connector_status, task_status, topic_used
+from connect.storage.statuses import Statuses, StoredStatus, connector_status, task_status, topic_used
 from connect.tasks.spec import TaskId
 
 RETRY_S: Final = 1.0
@@ -72,14 +72,14 @@ class StatusWriter:
     def _status(self, condition: Condition, trace: str) -> Status:
         return Status(condition, self._worker_id, trace[:TRACE_CHARACTERS_MAX])
 
-    def _is_news(self, status: Status, known: Reported | None) -> bool:
+    def _is_news(self, status: Status, known: StoredStatus | None) -> bool:
         if known is None:
             return True
         if status.condition is Condition.UNASSIGNED and known.status.worker_id != self._worker_id:
             # Another worker has taken over and said so.
             return False
         # What is being written is not known yet, and may differ from what is.
-        return not self._empty.is_set() or known != Reported(status, self.generation)
+        return not self._empty.is_set() or known != StoredStatus(status, self.generation)
 
     async def _write(self) -> None:
         while True:

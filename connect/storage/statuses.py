@@ -22,7 +22,7 @@ MS_PER_S: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
+class StoredStatus:
     """A status, and the generation of the group in which it was written."""
 
     status: Status
@@ -31,16 +31,16 @@ class Reported:
 
 class Statuses:
     def __init__(self) -> None:
-        self._connectors: dict[str, Reported] = {}
-        self._tasks: dict[str, dict[int, Reported]] = {}
+        self._connectors: dict[str, StoredStatus] = {}
+        self._tasks: dict[str, dict[int, StoredStatus]] = {}
         self._topics: dict[str, dict[str, int]] = {}
 
     # --- reading ---
 
-    def connector(self, name: str) -> Reported | None:
+    def connector(self, name: str) -> StoredStatus | None:
         return self._connectors.get(name)
 
-    def task(self, task: TaskId) -> Reported | None:
+    def task(self, task: TaskId) -> StoredStatus | None:
         return self._tasks.get(task.connector, {}).get(task.number)
 
     def topics(self, name: str) -> list[str]:
@@ -125,13 +125,13 @@ def _encoded(status: Status, generation: int) -> bytes:
     )
 
 
-def _reported(value: Mapping[str, Any] | None) -> Reported | None:
+def _reported(value: Mapping[str, Any] | None) -> StoredStatus | None:
     """None for a record that tells that it is gone, and for one that makes no sense."""
     if value is None or value.get("state") not in Condition.__members__:
         return None
     status = Status(Condition(value["state"]), str(value.get("worker_id")), value.get("trace") or "")
     generation = value.get("generation")
-    return Reported(status, generation if isinstance(generation, int) else 0)
+    return StoredStatus(status, generation if isinstance(generation, int) else 0)
 
 
 def _json_object(value: bytes | None) -> Mapping[str, Any] | None:

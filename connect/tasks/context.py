@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from connect.tasks.control import Control
-from connect.tasks.figures import TaskFigures
 from connect.tasks.retries import Retries
+from connect.tasks.task_metrics import TaskMetrics
 from connect.tasks.tolerance import Tolerance
 
 
@@ -16,7 +16,7 @@ class TaskContext:
     """`tell` sends a message to the worker. Offsets are committed at the interval; Kafka has the timeout to acknowledge records before."""
 
     control: Control
-    figures: TaskFigures
+    metrics: TaskMetrics
     tolerance: Tolerance
     retries: Retries
     tell: Callable[[object], None]

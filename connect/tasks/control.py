@@ -21,7 +21,7 @@ ORPHAN_STATUS: Final = 3
 """The exit status of a process whose worker has gone."""
 
 
-class TaskStopping(Exception):
+class TaskStop(Exception):
     """The worker wants the task to end: whatever waits gives up."""
 
 
@@ -36,7 +36,7 @@ class Control:
         threading.Thread(target=self._listen, name="control", daemon=True).start()
 
     def wait(self, seconds: float) -> None:
-        """Sleep, until the worker wants a stop or something changes between pause and work. TaskStopping if it wants the stop."""
+        """Sleep, until the worker wants a stop or something changes between pause and work. TaskStop if it wants the stop."""
         with self._changed:
             was_paused = self.wants_pause
             deadline = monotonic() + seconds
@@ -45,7 +45,7 @@ class Control:
         self.check()
 
     def terminate(self, number: int, frame: FrameType | None) -> None:
-        """SIGTERM: the same as the worker's wish to stop; if that was known, break off whatever the task does now. TaskStopping."""
+        """SIGTERM: the same as the worker's wish to stop; if that was known, break off whatever the task does now. TaskStop."""
         if self.wants_stop and _writes_log(frame):
             # Logging would take it for a failure of its own, and the task go on; a log record takes a moment only.
             again = threading.Timer(AGAIN_S, os.kill, (os.getpid(), number))
@@ -58,7 +58,7 @@ class Control:
     def check(self) -> None:
         """TaskStopping if the worker wants the task to end."""
         if self.wants_stop:
-            raise TaskStopping
+            raise TaskStop
 
     def _listen(self) -> None:
         while True:

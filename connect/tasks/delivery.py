@@ -14,11 +14,11 @@ from confluent_kafka import KafkaException
 
 from connect.api.source import SourceOffset
 from connect.errors import ConnectError, Retry
-from connect.tasks.dead_letters import Origin, Stage
-from connect.tasks.figures import TaskFigures
-from connect.tasks.messages import OffsetsReached
-from connect.tasks.producing import Outgoing, RecordProducer, refusal
+from connect.tasks.dead_letter_queue import Origin, Stage
+from connect.tasks.messages import OffsetReport
+from connect.tasks.record_producer import RecordProducer, TopicMessages, refusal
 from connect.tasks.source_offsets import ReachedOffsets
+from connect.tasks.task_metrics import TaskMetrics
 from connect.tasks.tolerance import Tolerance
 
 logger = logging.getLogger(__name__)
@@ -28,24 +28,24 @@ TRANSACTION_TIMEOUT_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class DeliveryParts:
+class DeliveryContext:
     """What every way of delivery works with. `interval_s` is the time between two commits."""
 
     producer: RecordProducer
     offsets: ReachedOffsets
     tolerance: Tolerance
-    figures: TaskFigures
+    metrics: TaskMetrics
     interval_s: float
 
 
 class Delivery(ABC):
     """Takes batches in order. What was handed over counts once `commit` has returned True."""
 
-    def __init__(self, parts: DeliveryParts) -> None:
+    def __init__(self, parts: DeliveryContext) -> None:
         self._producer = parts.producer
         self.offsets = parts.offsets
         self._tolerance = parts.tolerance
-        self._figures = parts.figures
+        self._metrics = parts.metrics
         self._interval_s = parts.interval_s
         self._next_commit_at = monotonic() + parts.interval_s
         self._is_torn = False
@@ -55,7 +55,7 @@ class Delivery(ABC):
         """A batch follows, perhaps with dead letters first; `send` ends it."""
         self._is_torn = True
 
-    def send(self, batches: Sequence[Outgoing], offsets: Sequence[SourceOffset]) -> None:
+    def send(self, batches: Sequence[TopicMessages], offsets: Sequence[SourceOffset]) -> None:
         """Hand over a batch, and how far the source is read with it."""
         for outgoing in batches:
             self._producer.send(outgoing)
@@ -91,9 +91,9 @@ class Delivery(ABC):
         count = int(self.has_uncommitted)
         is_done = self._commit(timeout_s)
         if is_done:
-            self._figures.commits += count
+            self._metrics.commits += count
         else:
-            self._figures.failed_commits += 1
+            self._metrics.failed_commits += 1
             logger.warning("Kafka did not acknowledge everything within %.1f s; offsets are committed later", timeout_s)
         return is_done
 
@@ -117,7 +117,7 @@ class Delivery(ABC):
 class ReportedDelivery(Delivery):
     """At least once, for a worker that keeps the offsets itself: it is told them."""
 
-    def __init__(self, parts: DeliveryParts, tell: Callable[[object], None]) -> None:
+    def __init__(self, parts: DeliveryContext, tell: Callable[[object], None]) -> None:
         super().__init__(parts)
         self._tell = tell
 
@@ -126,7 +126,7 @@ class ReportedDelivery(Delivery):
             return False
         self.look_for_failures()
         if self.offsets.pending:
-            self._tell(OffsetsReached(self.offsets.pending))
+            self._tell(OffsetReport(self.offsets.pending))
             self.offsets.committed()
         return True
 
@@ -134,7 +134,7 @@ class ReportedDelivery(Delivery):
 class StoredDelivery(Delivery):
     """At least once: offsets go to their topic when everything before them is acknowledged."""
 
-    def __init__(self, parts: DeliveryParts, topic: str) -> None:
+    def __init__(self, parts: DeliveryContext, topic: str) -> None:
         super().__init__(parts)
         self._topic = topic
 
@@ -144,7 +144,7 @@ class StoredDelivery(Delivery):
         self.look_for_failures()
         records = self.offsets.records()
         if records:
-            self._producer.send(Outgoing(self._topic, [record._asdict() for record in records]))
+            self._producer.send(TopicMessages(self._topic, [record._asdict() for record in records]))
             if not self._producer.flush(timeout_s):
                 return False
             self.look_for_failures()
@@ -158,7 +158,7 @@ class TransactionalDelivery(Delivery):
     With an interval of 0 each batch is a transaction.
     """
 
-    def __init__(self, parts: DeliveryParts, topic: str) -> None:
+    def __init__(self, parts: DeliveryContext, topic: str) -> None:
         super().__init__(parts)
         self._topic = topic
         self._is_open = False
@@ -184,7 +184,7 @@ class TransactionalDelivery(Delivery):
         if not self._is_ending:
             records = self.offsets.records()
             if records:
-                self._producer.send(Outgoing(self._topic, [record._asdict() for record in records]))
+                self._producer.send(TopicMessages(self._topic, [record._asdict() for record in records]))
             self.look_for_failures()
             # A commit that is broken off goes on here: the offsets are in the transaction, and it takes nothing more.
             self._is_ending = True

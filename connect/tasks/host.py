@@ -22,16 +22,16 @@ from connect.errors import ConnectError, InvalidOffsets, Problem
 from connect.tasks import frames
 from connect.tasks.messages import (
     Check,
-    Checked,
     CheckOffsets,
-    Failed,
-    Fenced,
+    CheckResult,
+    ConnectorRequest,
+    FenceResult,
     FenceTasks,
     FindShards,
-    OffsetsChecked,
-    Question,
-    ShardsFound,
+    OffsetsCheckResult,
+    ShardList,
     Stop,
+    TaskFailure,
     TaskMessage,
 )
 from connect.tasks.spec import ConnectorSpec, TaskSpec
@@ -44,19 +44,19 @@ TERMINATION_TIMEOUT_S: Final = 1.0
 LAST_WORDS_TIMEOUT_S: Final = 1.0
 """How long to wait, once a process has ended, for the rest of what it said: somebody else may still hold its end of the socket."""
 
-_PRELOADED: Final = ("connect.tasks.process", "connect.tasks.preloaded", "connect.tasks.nursery")
+_PRELOADED: Final = ("connect.tasks.process", "connect.tasks.preloaded", "connect.tasks.fork_server")
 
 Answer = TypeVar("Answer")
 
 
 class ProcessEnd(NamedTuple):
-    """How a process ended. `trace` tells what killed it, and is None if it ended by itself: then it has said Stopped or Failed before."""
+    """The end of a process. `trace` says what killed it, and is None if it ended by itself: then it has sent TaskEnd or TaskFailure."""
 
     exit_code: int
     trace: str | None
 
 
-class CallFailed(ConnectError):
+class CallFailure(ConnectError):
     """A connector could not answer: its own trace, or that it took too long, or how its process died."""
 
 
@@ -192,28 +192,28 @@ class TaskHost:
     async def start(
         self, spec: TaskSpec, on_message: Callable[[TaskMessage], None], on_end: Callable[[ProcessEnd], None]
     ) -> TaskProcess:
-        """Start a task. It says Running (or Paused) once it works, or Failed and then its process ends; `on_end` is called once, last."""
+        """Start a task. It sends RunningState (or PausedState) once it works, or TaskFailure and ends; `on_end` is called once, last."""
         return await self._start("run_task", spec, str(spec.id), on_message, on_end)
 
-    async def find_shards(self, connector: ConnectorSpec, timeout_s: float = CALL_TIMEOUT_S) -> ShardsFound:
-        """The parts that tasks of the source can share out; CallFailed."""
-        return await self._ask(connector, FindShards(), ShardsFound, timeout_s)
+    async def find_shards(self, connector: ConnectorSpec, timeout_s: float = CALL_TIMEOUT_S) -> ShardList:
+        """The parts that tasks of the source can share out; CallFailure."""
+        return await self._ask(connector, FindShards(), ShardList, timeout_s)
 
     async def check(self, connector: ConnectorSpec, timeout_s: float = CALL_TIMEOUT_S) -> Sequence[Problem]:
-        """What only a look at the other side tells about the settings of a source or sink; CallFailed."""
-        return (await self._ask(connector, Check(), Checked, timeout_s)).problems
+        """What only a look at the other side tells about the settings of a source or sink; CallFailure."""
+        return (await self._ask(connector, Check(), CheckResult, timeout_s)).problems
 
     async def check_offsets(
         self, connector: ConnectorSpec, offsets: Sequence[SourceOffset], timeout_s: float = CALL_TIMEOUT_S
     ) -> None:
-        """InvalidOffsets if the source could not go on from them; CallFailed."""
-        answer = await self._ask(connector, CheckOffsets(offsets), OffsetsChecked, timeout_s)
+        """InvalidOffsets if the source could not go on from them; CallFailure."""
+        answer = await self._ask(connector, CheckOffsets(offsets), OffsetsCheckResult, timeout_s)
         if answer.refusal is not None:
             raise InvalidOffsets(answer.refusal)
 
     async def fence(self, connector: ConnectorSpec, task_count: int, timeout_s: float = CALL_TIMEOUT_S) -> None:
-        """Before new tasks of an exactly-once source start: shut out those of the former configuration, wherever they may run; CallFailed."""
-        await self._ask(connector, FenceTasks(task_count), Fenced, timeout_s)
+        """Before new tasks of an exactly-once source start: shut out those of the former configuration, wherever they may run; CallFailure."""
+        await self._ask(connector, FenceTasks(task_count), FenceResult, timeout_s)
 
     def hurry(self) -> None:
         """What stops has no time to commit any more."""
@@ -225,7 +225,7 @@ class TaskHost:
         await asyncio.gather(*(process.stop(grace_s) for process in tuple(self._processes)))
 
     async def _ask(
-        self, connector: ConnectorSpec, question: Question, answer_type: type[Answer], timeout_s: float
+        self, connector: ConnectorSpec, question: ConnectorRequest, answer_type: type[Answer], timeout_s: float
     ) -> Answer:
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
@@ -234,20 +234,20 @@ class TaskHost:
                 answer.set_result(message)
 
         def end(how: ProcessEnd) -> None:
-            hear(Failed(how.trace or "The process of the connector ended without an answer."))
+            hear(TaskFailure(how.trace or "The process of the connector ended without an answer."))
 
         process = await self._start("run_call", (connector, question), connector.name, hear, end)
         try:
             async with asyncio.timeout(timeout_s):
                 message = await answer
         except TimeoutError:
-            raise CallFailed(
+            raise CallFailure(
                 f"the connector {connector.name} did not answer within {timeout_s:g} s: what it talks to may not respond"
             ) from None
         finally:
             await process.kill()
-        if isinstance(message, Failed):
-            raise CallFailed(message.trace)
+        if isinstance(message, TaskFailure):
+            raise CallFailure(message.trace)
         assert isinstance(message, answer_type)
         return message
 
@@ -282,7 +282,7 @@ class TaskHost:
 
 def _start_undisturbed(process: ForkServerProcess) -> None:
     """The process that all are forked from, if this starts it, inherits what is blocked in this thread: it must not be ended by a signal
-    to all processes before it knows that it has to ignore that (`nursery`)."""
+    to all processes before it knows that it has to ignore that (`fork_server`)."""
     # It would unblock the signals again after its own start.
     resource_tracker.ensure_running()
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))

@@ -35,45 +35,45 @@ class SetLogLevel:
 
 @dataclass(frozen=True, slots=True)
 class FindShards:
-    """Split the source; answered with ShardsFound."""
+    """Split the source; answered with ShardList."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Look whether the settings fit what the connector talks to; answered with Checked."""
+    """Look whether the settings fit what the connector talks to; answered with CheckResult."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOffsets:
-    """Could the source go on from these? Answered with OffsetsChecked."""
+    """Could the source go on from these? Answered with OffsetsCheckResult."""
 
     offsets: Sequence[SourceOffset]
 
 
 @dataclass(frozen=True, slots=True)
 class FenceTasks:
-    """Shut out whoever still writes under the transactional ids of the first `count` tasks; answered with Fenced."""
+    """Shut out whoever still writes under the transactional ids of the first `count` tasks; answered with FenceResult."""
 
     count: int
 
 
-Question: TypeAlias = FindShards | Check | CheckOffsets | FenceTasks
+ConnectorRequest: TypeAlias = FindShards | Check | CheckOffsets | FenceTasks
 
 # --- from the process ---
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningState:
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class Paused:
+class PausedState:
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class Retrying:
+class RetryState:
     """The other side is away: the task tries on. It counts as running, and its status tells the reason."""
 
     reason: str
@@ -81,45 +81,45 @@ class Retrying:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class IdleState:
     """There is nothing to do, for a reason that the status tells. It counts as running."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class TaskFailure:
     """The task has ended: the cause first, then where it came up."""
 
     trace: str
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class TaskEnd:
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class TopicsUsed:
+class UsedTopics:
     topics: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetsReached:
+class OffsetReport:
     """For a worker that keeps the offsets itself."""
 
     offsets: Sequence[SourceOffset]
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class MetricsReport:
     """Counters and gauges of a task since it started, by name."""
 
     values: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class ShardsFound:
+class ShardList:
     """`rescan_s`: how soon to ask again whether there are new ones; None: never."""
 
     shards: Sequence[Shard]
@@ -128,22 +128,30 @@ class ShardsFound:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     problems: Sequence[Problem]
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetsChecked:
+class OffsetsCheckResult:
     """`refusal` says why the source could not go on from the offsets."""
 
     refusal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Fenced:
+class FenceResult:
     pass
 
 
 TaskMessage: TypeAlias = (
-    Running | Paused | Retrying | Waiting | Failed | Stopped | TopicsUsed | OffsetsReached | Figures
+    RunningState
+    | PausedState
+    | RetryState
+    | IdleState
+    | TaskFailure
+    | TaskEnd
+    | UsedTopics
+    | OffsetReport
+    | MetricsReport
 )

@@ -17,25 +17,25 @@ import barnabas.kernel.logging
 from connect.api.plugin import PluginKind
 from connect.config.secrets import hidden, secret_values
 from connect.errors import ConnectError, InvalidOffsets
-from connect.tasks.assembly import Assembly, connector_plugin, made, plugins_of, transactional_id
-from connect.tasks.control import ORPHAN_STATUS, Control, TaskStopping
+from connect.tasks.control import ORPHAN_STATUS, Control, TaskStop
 from connect.tasks.delivery import shut_out_predecessors
 from connect.tasks.frames import Channel
 from connect.tasks.messages import (
     Check,
-    Checked,
-    Failed,
-    Fenced,
+    CheckResult,
+    ConnectorRequest,
+    FenceResult,
     FenceTasks,
     FindShards,
-    OffsetsChecked,
-    Question,
-    ShardsFound,
-    Stopped,
+    OffsetsCheckResult,
+    ShardList,
+    TaskEnd,
+    TaskFailure,
 )
-from connect.tasks.producing import RecordProducer, producer_settings
+from connect.tasks.record_producer import RecordProducer, producer_settings
 from connect.tasks.settings import tasks_max
 from connect.tasks.spec import ConnectorSpec, TaskSpec, WorkerConfig
+from connect.tasks.task_factory import TaskFactory, connector_plugin, made, plugins_of, transactional_id
 from connect.tasks.trace import trace_of
 
 logger = logging.getLogger(__name__)
@@ -50,16 +50,16 @@ def run_task(own: socket.socket, spec: TaskSpec) -> NoReturn:
     control = Control(channel, starts_paused=spec.starts_paused)
     signal.signal(signal.SIGTERM, control.terminate)
 
-    def work() -> Stopped:
+    def work() -> TaskEnd:
         # It may come before the task has begun, or break off its end.
-        with suppress(TaskStopping):
-            Assembly(spec, plugins_of(spec.worker), control, channel.send).task().run()
-        return Stopped()
+        with suppress(TaskStop):
+            TaskFactory(spec, plugins_of(spec.worker), control, channel.send).make().run()
+        return TaskEnd()
 
     _say_last(channel, work, spec.config, spec.worker)
 
 
-def run_call(own: socket.socket, asked: tuple[ConnectorSpec, Question]) -> NoReturn:
+def run_call(own: socket.socket, asked: tuple[ConnectorSpec, ConnectorRequest]) -> NoReturn:
     connector, question = asked
     channel = Channel(own)
     _prepare(connector.worker, {"connector": connector.name})
@@ -84,7 +84,7 @@ def _say_last(
     try:
         message = work()
     except BaseException as error:  # noqa: BLE001 - whatever it was, the worker is told
-        message = Failed(trace_of(error, _secrets(config, worker)))
+        message = TaskFailure(trace_of(error, _secrets(config, worker)))
         logger.error("the task has failed: %s", message.trace)
     channel.send(message)
     logging.shutdown()
@@ -106,29 +106,29 @@ def _end_with_worker(channel: Channel) -> None:
         os._exit(ORPHAN_STATUS)
 
 
-def _answer(connector: ConnectorSpec, question: Question) -> object:
+def _answer(connector: ConnectorSpec, question: ConnectorRequest) -> object:
     if isinstance(question, FenceTasks):
         return _fence(connector, question.count)
     plugin = connector_plugin(connector.config, plugins_of(connector.worker))
     answering = made(plugin, connector.config)
     if isinstance(question, Check):
-        return Checked(tuple(answering.check()))
+        return CheckResult(tuple(answering.check()))
     if plugin.kind is not PluginKind.SOURCE:
         raise ConnectError(f"{plugin.class_name} is no source: it has neither shards nor offsets of its own")
     answering.tasks_max = tasks_max(connector.config)
     if isinstance(question, FindShards):
-        return ShardsFound(tuple(answering.shards()), answering.rescan_s, answering.is_exactly_once)
+        return ShardList(tuple(answering.shards()), answering.rescan_s, answering.is_exactly_once)
     try:
         answering.check_offsets(question.offsets)
     except InvalidOffsets as refusal:
-        return OffsetsChecked(hidden(str(refusal), _secrets(connector.config, connector.worker)))
-    return OffsetsChecked()
+        return OffsetsCheckResult(hidden(str(refusal), _secrets(connector.config, connector.worker)))
+    return OffsetsCheckResult()
 
 
-def _fence(connector: ConnectorSpec, count: int) -> Fenced:
+def _fence(connector: ConnectorSpec, count: int) -> FenceResult:
     worker, config = connector.worker, connector.config
     for number in range(count):
         name = transactional_id(worker.group_id, connector.name, number)
         producer = RecordProducer(producer_settings(worker, config, f"connector-fence-{name}", name), lambda: None)
         shut_out_predecessors(producer)
-    return Fenced()
+    return FenceResult()

@@ -8,9 +8,9 @@ from time import monotonic
 from typing import Final, TypeVar
 
 from connect.errors import Retry
-from connect.tasks.figures import TaskFigures
-from connect.tasks.messages import Retrying, Running
+from connect.tasks.messages import RetryState, RunningState
 from connect.tasks.settings import FOR_EVER, MS_PER_S, ErrorSettings
+from connect.tasks.task_metrics import TaskMetrics
 
 logger = logging.getLogger(__name__)
 
@@ -30,12 +30,12 @@ class Retries:
         settings: ErrorSettings,
         rest: Callable[[float], None],
         tell: Callable[[object], None],
-        figures: TaskFigures,
+        metrics: TaskMetrics,
     ) -> None:
         self._settings = settings
         self.rest = rest
         self._tell = tell
-        self._figures = figures
+        self._metrics = metrics
 
     def call(self, operation: Callable[[], T]) -> T:
         try:
@@ -52,7 +52,7 @@ class Retries:
             except Retry as retry:
                 reason = retry
             else:
-                self._tell(Running())
+                self._tell(RunningState())
                 return result
 
     def _rest_after(self, retry: Retry, attempt: int, started_at: float) -> None:
@@ -62,7 +62,7 @@ class Retries:
         longest_s = self._settings.retry_delay_max_ms / MS_PER_S
         # The exponent is bounded, since a float is.
         delay_s = min(FIRST_DELAY_S * 2 ** min(attempt, 30), longest_s) if retry.after_s is None else retry.after_s
-        self._figures.retries += 1
+        self._metrics.retries += 1
         logger.warning("attempt %d failed, the next follows in %.1f s: %s", attempt + 1, delay_s, retry)
-        self._tell(Retrying(str(retry), attempt + 1))
+        self._tell(RetryState(str(retry), attempt + 1))
         self.rest(delay_s)

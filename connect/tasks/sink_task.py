@@ -11,16 +11,16 @@ from confluent_kafka import Message
 
 from connect.api.sink import RejectedRecord, Sink, TopicPartition
 from connect.errors import DataError, Retry
-from connect.tasks.awaiting import Awaiting
-from connect.tasks.consuming import IDLE_S, RecordConsumer
 from connect.tasks.context import TaskContext
-from connect.tasks.control import TaskStopping
-from connect.tasks.dead_letters import Stage
-from connect.tasks.decoding import Decoded, Decoding, origin_of
-from connect.tasks.figures import FiguresReport
-from connect.tasks.messages import Paused, Running, TopicsUsed
-from connect.tasks.producing import RecordProducer
+from connect.tasks.control import TaskStop
+from connect.tasks.coroutine_runner import CoroutineRunner
+from connect.tasks.dead_letter_queue import Stage
+from connect.tasks.messages import PausedState, RunningState, UsedTopics
+from connect.tasks.record_consumer import IDLE_S, RecordConsumer
+from connect.tasks.record_decoder import DecodedBatch, RecordDecoder, origin_of
+from connect.tasks.record_producer import RecordProducer
 from connect.tasks.retries import Retries
+from connect.tasks.task_metrics import MetricsReporter
 from connect.tasks.unused_memory import UnusedMemory
 
 logger = logging.getLogger(__name__)
@@ -32,23 +32,23 @@ class SinkTask:
     def __init__(
         self,
         sink: Sink[Any],
-        decoding: Decoding,
+        decoder: RecordDecoder,
         consumer_of: Callable[[SinkTask], RecordConsumer],
         dead_letters: RecordProducer | None,
         callback_retries: Retries,
         context: TaskContext,
     ) -> None:
         self._sink = sink
-        self._decoding = decoding
+        self._decoder = decoder
         self._dead_letters = dead_letters
         self._callback_retries = callback_retries
         self._context = context
         self._control = context.control
-        self._figures = context.figures
+        self._metrics = context.metrics
         self._retries = context.retries
         self._tell = context.tell
-        self._report = FiguresReport(context.figures, context.tell)
-        self._awaiting = Awaiting()
+        self._report = MetricsReporter(context.metrics, context.tell)
+        self._coroutines = CoroutineRunner()
         self._memory = UnusedMemory()
         self._assigned: set[TopicPartition] = set()
         self._positions: dict[TopicPartition, int] = {}
@@ -64,13 +64,13 @@ class SinkTask:
         try:
             self._retries.call(self._sink.start)
             if not self._control.wants_pause:
-                self._tell(Running())
+                self._tell(RunningState())
             while True:
                 self._control.check()
                 if self._control.wants_pause:
                     self._pause()
                 self._step()
-        except TaskStopping:
+        except TaskStop:
             return
         except Exception:
             # What is left is told as long as the task does not run.
@@ -100,9 +100,9 @@ class SinkTask:
 
     def note_commit(self, is_done: bool) -> None:
         if is_done:
-            self._figures.commits += 1
+            self._metrics.commits += 1
         else:
-            self._figures.failed_commits += 1
+            self._metrics.failed_commits += 1
             self._is_dirty = True
 
     def _step(self) -> None:
@@ -119,9 +119,9 @@ class SinkTask:
 
     def _process(self, messages: Sequence[Message]) -> None:
         self._taken_away.clear()
-        self._figures.batch_read(len(messages))
+        self._metrics.batch_read(len(messages))
         reached = self._note_read(messages)
-        decoded = self._decoding.decode(messages)
+        decoded = self._decoder.decode(messages)
         if decoded.records:
             self._write(decoded)
         self._positions |= {place: offset for place, offset in reached.items() if place not in self._taken_away}
@@ -151,9 +151,9 @@ class SinkTask:
         new_topics = {topic for topic, _ in firsts} - self._topics
         if new_topics:
             self._topics |= new_topics
-            self._tell(TopicsUsed(sorted(new_topics)))
+            self._tell(UsedTopics(sorted(new_topics)))
 
-    def _write(self, batch: Decoded) -> None:
+    def _write(self, batch: DecodedBatch) -> None:
         """Write a batch; what the target never takes is rejected row by row."""
         try:
             written, rejected = self._retries.call(lambda: self._put(batch))
@@ -163,16 +163,16 @@ class SinkTask:
         for each in rejected:
             self._reject(written.origins[each.place], each.error)
 
-    def _put(self, batch: Decoded) -> tuple[Decoded, Sequence[RejectedRecord]]:
+    def _put(self, batch: DecodedBatch) -> tuple[DecodedBatch, Sequence[RejectedRecord]]:
         batch = self._still_ours(batch)
         if not batch.records:
             return batch, ()
         started_at = monotonic()
-        rejected = self._awaiting.result(self._sink.write(batch.records)) or ()
-        self._figures.batch_handed_over(len(batch.records) - len(rejected), monotonic() - started_at)
+        rejected = self._coroutines.result(self._sink.write(batch.records)) or ()
+        self._metrics.batch_handed_over(len(batch.records) - len(rejected), monotonic() - started_at)
         return batch, rejected
 
-    def _isolate(self, batch: Decoded, error: DataError) -> None:
+    def _isolate(self, batch: DecodedBatch, error: DataError) -> None:
         """Find the bad record of a batch that was refused as a whole, by halves."""
         count = len(batch.records)
         if count == 1 or not self._context.tolerance.tolerates_all:
@@ -180,12 +180,12 @@ class SinkTask:
             return
         middle = count // 2
         for half in (slice(0, middle), slice(middle, count)):
-            self._write(Decoded(batch.records[half], batch.origins[half]))
+            self._write(DecodedBatch(batch.records[half], batch.origins[half]))
 
     def _reject(self, origin: Message, error: Exception) -> None:
         self._context.tolerance.reject(origin_of(origin), Stage.TASK_PUT, self._sink, error)
 
-    def _still_ours(self, batch: Decoded) -> Decoded:
+    def _still_ours(self, batch: DecodedBatch) -> DecodedBatch:
         """Without the records of partitions that were taken away while the batch waited."""
         if not self._taken_away:
             return batch
@@ -194,7 +194,7 @@ class SinkTask:
             for record, origin in zip(batch.records, batch.origins, strict=True)
             if (origin.topic(), origin.partition()) not in self._taken_away
         ]
-        return Decoded([record for record, _ in kept], [origin for _, origin in kept])
+        return DecodedBatch([record for record, _ in kept], [origin for _, origin in kept])
 
     def _commit(self, *, waits: bool) -> None:
         self._next_commit_at = monotonic() + self._context.commit_interval_s
@@ -223,18 +223,18 @@ class SinkTask:
     def _pause(self) -> None:
         self._commit(waits=True)
         self._consumer.pause()
-        self._figures.is_paused = True
-        self._tell(Paused())
+        self._metrics.is_paused = True
+        self._tell(PausedState())
         while self._control.wants_pause:
             self._control.check()
             self._consumer.keep_alive(IDLE_S)
             self._report_if_due()
         self._consumer.resume()
-        self._figures.is_paused = False
-        self._tell(Running())
+        self._metrics.is_paused = False
+        self._tell(RunningState())
 
     def _rest(self, seconds: float) -> None:
-        """Pass the time as a member of the group, which gets no records meanwhile. TaskStopping."""
+        """Pass the time as a member of the group, which gets no records meanwhile. TaskStop."""
         self._consumer.pause()
         deadline = monotonic() + seconds
         while (left := deadline - monotonic()) > 0:
@@ -249,10 +249,10 @@ class SinkTask:
 
     def _close(self) -> None:
         # The consumer revokes what is still assigned.
-        for close in (self._consumer.close, self._sink.stop, self._awaiting.close):
+        for close in (self._consumer.close, self._sink.stop, self._coroutines.close):
             try:
                 close()
-            except TaskStopping:
+            except TaskStop:
                 logger.warning(
                     "the end of the task took too long and was broken off; what is not committed is written again"
                 )
@@ -269,4 +269,4 @@ class SinkTask:
 
     def _note_lag(self) -> None:
         # Without partitions, while the group or Kafka is waited for, nobody knows; 0 would say that all is written.
-        self._figures.lag_records = self._consumer.lag(self._assigned, self._positions) if self._assigned else None
+        self._metrics.lag_records = self._consumer.lag(self._assigned, self._positions) if self._assigned else None

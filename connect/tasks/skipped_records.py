@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from connect.tasks.dead_letters import Origin, Stage
+from connect.tasks.dead_letter_queue import Origin, Stage
 from connect.tasks.spec import TaskId
 
 TELL_INTERVAL_S: Final = 30.0

@@ -9,15 +9,15 @@ from typing import Any, Final
 
 from connect.api.source import Batch, Idle, RejectedInput, Shard, Source
 from connect.errors import ConnectError, DataError
-from connect.tasks.awaiting import Awaiting
 from connect.tasks.context import TaskContext
-from connect.tasks.control import TaskStopping
-from connect.tasks.dead_letters import Origin, Stage
+from connect.tasks.control import TaskStop
+from connect.tasks.coroutine_runner import CoroutineRunner
+from connect.tasks.dead_letter_queue import Origin, Stage
 from connect.tasks.delivery import Delivery
-from connect.tasks.encoding import Encoding
-from connect.tasks.figures import REPORT_INTERVAL_S, FiguresReport
-from connect.tasks.messages import Paused, Running, TopicsUsed, Waiting
-from connect.tasks.producing import Outgoing
+from connect.tasks.messages import IdleState, PausedState, RunningState, UsedTopics
+from connect.tasks.record_encoder import RecordEncoder
+from connect.tasks.record_producer import TopicMessages
+from connect.tasks.task_metrics import REPORT_INTERVAL_S, MetricsReporter
 from connect.tasks.topic_creation import TopicCreation
 from connect.tasks.unused_memory import UnusedMemory
 
@@ -34,23 +34,23 @@ class SourceTask:
         self,
         source: Source[Any],
         shards: Sequence[Shard],
-        encoding: Encoding,
+        encoder: RecordEncoder,
         delivery: Delivery,
         creation: TopicCreation,
         context: TaskContext,
     ) -> None:
         self._source = source
         self._shards = shards
-        self._encoding = encoding
+        self._encoder = encoder
         self._delivery = delivery
         self._creation = creation
         self._context = context
         self._control = context.control
-        self._figures = context.figures
+        self._metrics = context.metrics
         self._retries = context.retries
         self._tell = context.tell
-        self._report = FiguresReport(context.figures, context.tell)
-        self._awaiting = Awaiting()
+        self._report = MetricsReporter(context.metrics, context.tell)
+        self._coroutines = CoroutineRunner()
         self._memory = UnusedMemory()
         self._items: Iterator[Batch | Idle] | None = None
         self._is_exhausted = False
@@ -61,14 +61,14 @@ class SourceTask:
     def run(self) -> None:
         """Return when the worker wanted a stop and everything is committed that could be; raise what ends the task otherwise."""
         if not self._control.wants_pause:
-            self._tell(Running())
+            self._tell(RunningState())
         try:
             while True:
                 self._control.check()
                 if self._control.wants_pause:
                     self._pause()
                 self._step()
-        except TaskStopping:
+        except TaskStop:
             self._close_source()
             if not self._delivery.commit(self._context.flush_timeout_s):
                 self._delivery.abandon()
@@ -76,12 +76,12 @@ class SourceTask:
             self._delivery.conclude(self._context.flush_timeout_s)
             raise
         finally:
-            self._awaiting.close()
+            self._coroutines.close()
             self._context.tolerance.skipped.tell()
             self._report.send()
 
     def _rest(self, seconds: float) -> None:
-        """Pass the time, with an eye on the worker's wishes and on what is due. TaskStopping."""
+        """Pass the time, with an eye on the worker's wishes and on what is due. TaskStop."""
         deadline = monotonic() + seconds
         while (left := deadline - monotonic()) > 0:
             if self._control.wants_pause:
@@ -99,13 +99,13 @@ class SourceTask:
             self._rest(item.seconds)
             return
         self._memory.busy()
-        self._figures.batch_read(len(item.records))
+        self._metrics.batch_read(len(item.records))
         self._delivery.begin_batch()
         for rejected in item.rejected:
             self._reject(rejected)
         started_at = monotonic()
         sent = self._deliver(item)
-        self._figures.batch_handed_over(sent, monotonic() - started_at)
+        self._metrics.batch_handed_over(sent, monotonic() - started_at)
         self._retries.call(self._commit_if_due)
         self._report_if_due()
 
@@ -113,14 +113,14 @@ class SourceTask:
         """Once, and again when it is over."""
         if reason != self._waits_for:
             self._waits_for = reason
-            self._tell(Waiting(reason) if reason else Running())
+            self._tell(IdleState(reason) if reason else RunningState())
 
     def _next(self) -> Batch | Idle:
         if self._is_exhausted:
             return Idle(REPORT_INTERVAL_S)
         try:
             if self._items is None:
-                self._items = self._awaiting.items(self._source.read(self._shards, self._delivery.offsets.reached()))
+                self._items = self._coroutines.items(self._source.read(self._shards, self._delivery.offsets.reached()))
             return next(self._items)
         except StopIteration:
             # Everything is read: the task stays, as it would if more might come.
@@ -133,7 +133,7 @@ class SourceTask:
 
     def _deliver(self, batch: Batch) -> int:
         """How many records were handed over."""
-        outgoing = self._encoding.encode(batch.records)
+        outgoing = self._encoder.encode(batch.records)
         for each in outgoing:
             if each.topic not in self._topics:
                 self._meet_topic(each)
@@ -148,14 +148,14 @@ class SourceTask:
             self._close_source()
             raise
 
-    def _meet_topic(self, outgoing: Outgoing) -> None:
+    def _meet_topic(self, outgoing: TopicMessages) -> None:
         if len(self._topics) >= TOPICS_MAX:
             raise ConnectError(
                 f"the task has written to {TOPICS_MAX} topics, and now to {outgoing.topic}: is a transform wrong?"
             )
         self._retries.call(lambda: self._creation.ensure(outgoing.topic))
         self._topics.add(outgoing.topic)
-        self._tell(TopicsUsed((outgoing.topic,)))
+        self._tell(UsedTopics((outgoing.topic,)))
 
     def _reject(self, rejected: RejectedInput) -> None:
         origin = Origin(rejected.topic, None, rejected.data)
@@ -163,13 +163,13 @@ class SourceTask:
 
     def _pause(self) -> None:
         self._delivery.commit(self._context.flush_timeout_s)
-        self._figures.is_paused = True
-        self._tell(Paused())
+        self._metrics.is_paused = True
+        self._tell(PausedState())
         while self._control.wants_pause:
             self._report_if_due()
             self._control.wait(REPORT_INTERVAL_S)
-        self._figures.is_paused = False
-        self._tell(Running())
+        self._metrics.is_paused = False
+        self._tell(RunningState())
 
     def _report_if_due(self) -> None:
         if self._report.is_due():

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 
 from connect.errors import ConnectError
-from connect.tasks.dead_letters import DeadLetters, Origin, Stage
-from connect.tasks.figures import TaskFigures
+from connect.tasks.dead_letter_queue import DeadLetterQueue, Origin, Stage
 from connect.tasks.settings import ErrorSettings
 from connect.tasks.skipped_records import SkippedRecords
 from connect.tasks.spec import TaskId
+from connect.tasks.task_metrics import TaskMetrics
 from connect.tasks.trace import class_name
 
 logger = logging.getLogger(__name__)
@@ -18,10 +18,12 @@ logger = logging.getLogger(__name__)
 class Tolerance:
     """`errors.tolerance`, `errors.log.*` and the dead-letter queue."""
 
-    def __init__(self, settings: ErrorSettings, task: TaskId, figures: TaskFigures, queue: DeadLetters | None) -> None:
+    def __init__(
+        self, settings: ErrorSettings, task: TaskId, metrics: TaskMetrics, queue: DeadLetterQueue | None
+    ) -> None:
         self._settings = settings
         self._task = task
-        self._figures = figures
+        self._metrics = metrics
         self._queue = queue
         self.skipped = SkippedRecords(task)
 
@@ -31,20 +33,20 @@ class Tolerance:
 
     def reject(self, origin: Origin, stage: Stage, executor: object, error: BaseException) -> None:
         """Pass over the record, or ConnectError if none may be."""
-        self._figures.failures += 1
+        self._metrics.failures += 1
         if self._settings.is_logged:
             self._log(origin, stage, executor, error)
         if not self._settings.tolerates_all:
             raise self._refusal(origin, stage, error) from error
-        self._figures.skipped += 1
+        self._metrics.skipped += 1
         if not self._settings.is_logged:
             self.skipped.note(origin, stage, error)
         if self._queue is not None:
             self._queue.send(origin, stage, executor, error)
-            self._figures.dead_letters += 1
+            self._metrics.dead_letters += 1
 
     def _log(self, origin: Origin, stage: Stage, executor: object, error: BaseException) -> None:
-        self._figures.errors_logged += 1
+        self._metrics.errors_logged += 1
         contents = f", {origin.contents}" if self._settings.are_contents_logged else ""
         logger.error(
             "Error encountered in task %s. Executing stage '%s' with class '%s', with a record of %s%s.",

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from connect.cluster.plan import NO_WORK, Piece, Work
-from connect.storage.config_state import ConfigState, RestartRequested
+from connect.storage.config_state import ConfigState, RestartRequest
 from connect.storage.status import Condition, TargetState
-from connect.storage.statuses import Reported, Statuses
+from connect.storage.statuses import Statuses, StoredStatus
 from connect.tasks.spec import TaskId
 from connect.worker.context import WorkerContext
 from connect.worker.worker_connector import ConnectorTarget, PublishTasks, WorkerConnector
@@ -56,7 +56,7 @@ class Worker:
         return frozenset(self._releasing) - self.held
 
     def task_metrics(self) -> Mapping[TaskId, Mapping[str, float]]:
-        return {task: run.figures for task, run in self._tasks.items()}
+        return {task: run.metrics for task, run in self._tasks.items()}
 
     def take(self, work: Work, generation: int) -> None:
         """Run these pieces and no others."""
@@ -87,7 +87,7 @@ class Worker:
             if _is_given_up(self._statuses.task(task)):
                 run.report_again()
 
-    def restart_pieces(self, request: RestartRequested) -> None:
+    def restart_pieces(self, request: RestartRequest) -> None:
         """Restart what runs here of a connector, as far as it was asked for."""
         for piece in restarted(self._state, self._statuses, request) & self.held:
             self.restart(piece)
@@ -149,11 +149,11 @@ class Worker:
             statuses.connector(piece.connector, Condition.UNASSIGNED)
 
 
-def _is_given_up(reported: Reported | None) -> bool:
+def _is_given_up(reported: StoredStatus | None) -> bool:
     return reported is not None and reported.status.condition is Condition.UNASSIGNED
 
 
-def restarted(state: ConfigState, statuses: Statuses, request: RestartRequested) -> Work:
+def restarted(state: ConfigState, statuses: Statuses, request: RestartRequest) -> Work:
     """What a request for a restart is about."""
     if request.name not in state:
         return NO_WORK

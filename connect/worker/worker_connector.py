@@ -13,7 +13,7 @@ from connect.api.plugin import PluginKind
 from connect.cluster.failures import Conflict, WorkerError
 from connect.errors import ConnectError
 from connect.storage.status import Condition, TargetState
-from connect.tasks.messages import ShardsFound
+from connect.tasks.messages import ShardList
 from connect.worker.context import WorkerContext
 from connect.worker.restarts import Restarts
 from connect.worker.task_configs import sink_tasks, source_tasks
@@ -127,7 +127,7 @@ class WorkerConnector:
         self._restarts.forget()
         return rescan_s
 
-    async def _find_shards(self, config: Mapping[str, str]) -> ShardsFound | None:
+    async def _find_shards(self, config: Mapping[str, str]) -> ShardList | None:
         """None when the target changes before the shards are known: a connector that hangs delays no change."""
         asking = asyncio.create_task(self._context.host.find_shards(self._context.connector_spec(self._name, config)))
         changing = asyncio.create_task(self._changed.wait())

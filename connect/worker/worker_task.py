@@ -14,17 +14,17 @@ from connect.errors import ConnectError
 from connect.storage.status import Condition
 from connect.tasks.host import ProcessEnd, TaskProcess
 from connect.tasks.messages import (
-    Failed,
-    Figures,
-    OffsetsReached,
+    IdleState,
+    MetricsReport,
+    OffsetReport,
     Pause,
-    Paused,
+    PausedState,
     Resume,
-    Retrying,
-    Running,
+    RetryState,
+    RunningState,
+    TaskFailure,
     TaskMessage,
-    TopicsUsed,
-    Waiting,
+    UsedTopics,
 )
 from connect.tasks.spec import TaskId, TaskSpec
 from connect.worker.context import WorkerContext
@@ -52,7 +52,7 @@ class WorkerTask:
 
     def __init__(self, task: TaskId, context: WorkerContext, after: asyncio.Task[None] | None = None) -> None:
         """`after` is the end of a former run of the same task, which is awaited."""
-        self.figures: Mapping[str, float] = {}
+        self.metrics: Mapping[str, float] = {}
         self._task = task
         self._context = context
         self._target = TaskTarget(None)
@@ -110,7 +110,7 @@ class WorkerTask:
 
     async def _attempt(self, target: TaskTarget, config: Mapping[str, str]) -> str | None:
         """Run until the task fails, whose trace is returned, or the target changes."""
-        self._trace, self.figures = "", {}
+        self._trace, self.metrics = "", {}
         ended: asyncio.Future[ProcessEnd] = asyncio.get_running_loop().create_future()
         self._restarts.started()
         try:
@@ -187,22 +187,22 @@ class WorkerTask:
     def _receive(self, message: TaskMessage) -> None:
         task = self._task
         match message:
-            case Running():
+            case RunningState():
                 self._report(Condition.RUNNING)
-            case Paused():
+            case PausedState():
                 self._report(Condition.PAUSED)
-            case Retrying(reason, attempt):
+            case RetryState(reason, attempt):
                 self._report(Condition.RUNNING, f"{reason}\nAttempt {attempt} has failed; the task tries on.")
-            case Waiting(reason):
+            case IdleState(reason):
                 self._report(Condition.RUNNING, reason)
-            case Failed(trace):
+            case TaskFailure(trace):
                 self._trace = trace
-            case TopicsUsed(topics):
+            case UsedTopics(topics):
                 self._context.note_topics(task, topics)
-            case OffsetsReached(offsets):
+            case OffsetReport(offsets):
                 self._context.offsets.keep(task.connector, offsets)
-            case Figures(values):
-                self.figures = values
+            case MetricsReport(values):
+                self.metrics = values
 
     def _report(self, condition: Condition, trace: str = "") -> None:
         """A task that should not run any more may not exist any more either."""

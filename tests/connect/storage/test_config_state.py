@@ -11,7 +11,7 @@ import pytest
 from barnabas.kernel.kafka_log.log import LogRecord
 from connect.cluster.signatures import SessionKey
 from connect.storage import config_records as records
-from connect.storage.config_state import Change, ConfigState, ConnectorChanged, LevelChanged, RestartRequested
+from connect.storage.config_state import Change, ConfigState, ConnectorChange, LevelChange, RestartRequest
 from connect.storage.status import TargetState
 from connect.tasks.spec import TaskId
 
@@ -87,12 +87,12 @@ def test_new_tasks_are_fenced_until_the_leader_says_so() -> None:
 @pytest.mark.parametrize(
     ("record", "expected"),
     [
-        (records.connector("c", CONFIG), ConnectorChanged("c")),
-        (records.target_state("c", TargetState.PAUSED), ConnectorChanged("c")),
-        (records.restart("c", include_tasks=True, only_failed=False), RestartRequested("c", True, False)),
-        (raw("restart-connector-c", {}), RestartRequested("c", False, False)),
+        (records.connector("c", CONFIG), ConnectorChange("c")),
+        (records.target_state("c", TargetState.PAUSED), ConnectorChange("c")),
+        (records.restart("c", include_tasks=True, only_failed=False), RestartRequest("c", True, False)),
+        (raw("restart-connector-c", {}), RestartRequest("c", False, False)),
         (raw("restart-connector-c", None), None),
-        (records.logger_level("a.b", "DEBUG"), LevelChanged("a.b", "DEBUG")),
+        (records.logger_level("a.b", "DEBUG"), LevelChange("a.b", "DEBUG")),
         (raw("logger-cluster-a.b", {"level": 3}), None),
         (raw("task-c-0", {"properties": {}}), None),
     ],

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from connect.api.source import SourceOffset
 from connect.tasks.host import ProcessEnd, TaskHost, TaskProcess
-from connect.tasks.messages import Failed, Figures
+from connect.tasks.messages import MetricsReport, TaskFailure
 from connect.tasks.spec import ConnectorSpec, TaskId, TaskSpec, WorkerConfig
 from tests.waiting import wait_for
 
@@ -53,8 +53,8 @@ class RunningTask:
         """The last message of a kind, once there are so many."""
 
         def last() -> T | None:
-            if self.said(Failed) and kind is not Failed:
-                raise AssertionError(self.said(Failed)[0].trace)
+            if self.said(TaskFailure) and kind is not TaskFailure:
+                raise AssertionError(self.said(TaskFailure)[0].trace)
             found = self.said(kind)
             return found[-1] if len(found) >= count else None
 
@@ -62,7 +62,7 @@ class RunningTask:
 
     def told_figures(self) -> Mapping[str, float]:
         """The last that were told."""
-        found = self.said(Figures)
+        found = self.said(MetricsReport)
         return found[-1].values if found else {}
 
     def figure(self, name: str) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from connect.tasks.control import Control, TaskStopping
+from connect.tasks.control import Control, TaskStop
 from connect.tasks.frames import Channel
 
 DEADLINE_S = 60
@@ -45,6 +45,6 @@ def test_a_stop_that_comes_while_a_log_record_is_written_waits_for_its_end(
     control.wants_stop = True
     handler.handle(logging.makeLogRecord({"msg": "a record"}))
     assert stream.getvalue() == "a record\n"
-    with pytest.raises(TaskStopping):
+    with pytest.raises(TaskStop):
         threading.Event().wait(DEADLINE_S)
     assert capsys.readouterr().err == ""

@@ -11,13 +11,13 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from connect.api.source import SourceOffset
 from connect.errors import ConnectError
 from connect.tasks import delivery as delivery_module
-from connect.tasks.control import TaskStopping
-from connect.tasks.delivery import DeliveryParts, TransactionalDelivery, shut_out_predecessors
-from connect.tasks.figures import TaskFigures
-from connect.tasks.producing import Outgoing, RecordProducer, producer_settings
+from connect.tasks.control import TaskStop
+from connect.tasks.delivery import DeliveryContext, TransactionalDelivery, shut_out_predecessors
+from connect.tasks.record_producer import RecordProducer, TopicMessages, producer_settings
 from connect.tasks.settings import error_settings
 from connect.tasks.source_offsets import ReachedOffsets
 from connect.tasks.spec import TaskId
+from connect.tasks.task_metrics import TaskMetrics
 from connect.tasks.tolerance import Tolerance
 from tests.broker import BrokerProcess
 from tests.conftest import StartBroker
@@ -27,21 +27,21 @@ from tests.connect.tasks.running_tasks import worker_config
 TIMEOUT_S = 90.0
 
 
-def batch(topic: str, *values: bytes) -> Outgoing:
-    return Outgoing(topic, [{"key": None, "value": value} for value in values])
+def batch(topic: str, *values: bytes) -> TopicMessages:
+    return TopicMessages(topic, [{"key": None, "value": value} for value in values])
 
 
-def delivery_parts(bootstrap: str, topic: str, check: Callable[[], None] = lambda: None) -> DeliveryParts:
+def delivery_parts(bootstrap: str, topic: str, check: Callable[[], None] = lambda: None) -> DeliveryContext:
     producer = RecordProducer(producer_settings(worker_config(bootstrap), {}, "me", topic), check)
     shut_out_predecessors(producer)
-    figures = TaskFigures(is_source=True)
-    tolerance = Tolerance(error_settings({}), TaskId("c", 0), figures, None)
-    return DeliveryParts(producer, ReachedOffsets("c", []), tolerance, figures, 0.0)
+    metrics = TaskMetrics(is_source=True)
+    tolerance = Tolerance(error_settings({}), TaskId("c", 0), metrics, None)
+    return DeliveryContext(producer, ReachedOffsets("c", []), tolerance, metrics, 0.0)
 
 
 def test_half_a_batch_is_never_committed(barnabas: BrokerProcess, topic: str) -> None:
     parts = delivery_parts(barnabas.address, topic)
-    figures, offsets = parts.figures, parts.offsets
+    metrics, offsets = parts.metrics, parts.offsets
     delivery = TransactionalDelivery(parts, f"{topic}-offsets")
 
     delivery.begin_batch()
@@ -55,7 +55,7 @@ def test_half_a_batch_is_never_committed(barnabas: BrokerProcess, topic: str) ->
     delivery.commit_if_due(TIMEOUT_S)
     assert topics.values(barnabas.address, topic) == ["whole", "too"]
     assert topics.values(barnabas.address, f"{topic}-offsets") == ['{"at":2}']
-    assert (figures.commits, figures.failed_commits, offsets.pending) == (1, 1, ())
+    assert (metrics.commits, metrics.failed_commits, offsets.pending) == (1, 1, ())
 
 
 def test_a_commit_that_a_stop_broke_off_goes_on(
@@ -64,7 +64,7 @@ def test_a_commit_that_a_stop_broke_off_goes_on(
     broker = start_broker()
 
     def stop() -> None:
-        raise TaskStopping
+        raise TaskStop
 
     parts = delivery_parts(broker.address, topic, stop)
     delivery = TransactionalDelivery(parts, f"{topic}-offsets")
@@ -73,7 +73,7 @@ def test_a_commit_that_a_stop_broke_off_goes_on(
     broker.kill()
     with monkeypatch.context() as impatient:
         impatient.setattr(delivery_module, "TRANSACTION_TIMEOUT_S", 0.5)
-        with pytest.raises(TaskStopping):
+        with pytest.raises(TaskStop):
             delivery.commit(TIMEOUT_S)
     broker.start()
     assert delivery.commit(TIMEOUT_S)

@@ -14,8 +14,8 @@ import pytest
 from connect.api.source import SourceOffset
 from connect.errors import InvalidOffsets, Problem
 from connect.tasks import host
-from connect.tasks.host import CallFailed, ProcessEnd
-from connect.tasks.messages import Failed, OffsetsReached, ShardsFound, Stopped, TopicsUsed
+from connect.tasks.host import CallFailure, ProcessEnd
+from connect.tasks.messages import OffsetReport, ShardList, TaskEnd, TaskFailure, UsedTopics
 from tests.broker import BrokerProcess
 from tests.connect.tasks import topics
 from tests.connect.tasks.running_tasks import RunningTasks, connector, worker_config
@@ -96,7 +96,7 @@ def test_a_task_that_crashes_leaves_a_note_and_harms_no_other(
     assert end.exit_code == -11
     assert end.trace is not None
     assert end.trace.startswith("The process of the task was killed by signal 11 (SIGSEGV).")
-    other.wait_for(TopicsUsed)
+    other.wait_for(UsedTopics)
     assert other.end is None
 
 
@@ -129,7 +129,7 @@ def test_a_task_that_hangs_is_ended_when_its_time_is_over(
     hanging = tasks.start("hanging", numbers(behaviour=behaviour, begun=str(begun)), NOWHERE)
     wait_for(begun.exists, "the task to hang")
     assert tasks.stop(hanging, grace_s=0.1) == ProcessEnd(exit_code, None)
-    assert bool(hanging.said(Stopped)) == (exit_code == 0)
+    assert bool(hanging.said(TaskEnd)) == (exit_code == 0)
     assert not is_alive(hanging.pid)
 
 
@@ -137,13 +137,13 @@ def test_a_signal_to_all_processes_of_a_worker_stops_its_tasks_properly(
     tasks: RunningTasks, barnabas: BrokerProcess, topic: str
 ) -> None:
     task = tasks.start("signalled", numbers(topic, **SLOW), worker_config(barnabas.address))
-    task.wait_for(TopicsUsed)
+    task.wait_for(UsedTopics)
     parent = int(Path(f"/proc/{task.pid}/stat").read_text().rpartition(")")[2].split()[1])
     for pid in (parent, task.pid):
         os.kill(pid, signal.SIGTERM)
     assert task.wait_for_end() == ProcessEnd(0, None)
-    assert task.said(OffsetsReached)
-    assert task.said(Stopped)
+    assert task.said(OffsetReport)
+    assert task.said(TaskEnd)
 
 
 def test_signals_to_all_processes_do_not_end_one_that_is_starting(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_signals_to_all_processes_do_not_end_one_that_is_starting(tmp_path: Path
 
 def test_a_trace_tells_the_cause_and_no_secret(tasks: RunningTasks) -> None:
     failing = tasks.start("failing", numbers(behaviour="fails", password="hunter2"), NOWHERE)
-    trace = failing.wait_for(Failed).trace
+    trace = failing.wait_for(TaskFailure).trace
     assert trace.splitlines()[:2] == ["RuntimeError: cannot log in with [hidden]", "Caused by: KeyError: 'column'"]
     assert "hunter2" not in trace
     assert failing.wait_for_end().trace is None
@@ -176,13 +176,13 @@ def test_a_trace_tells_the_cause_and_no_secret(tasks: RunningTasks) -> None:
     ],
 )
 def test_a_wrong_configuration_fails_with_its_reason(tasks: RunningTasks, config: dict[str, str], said: str) -> None:
-    assert said in tasks.start("wrong", config, NOWHERE).wait_for(Failed).trace.splitlines()[0]
+    assert said in tasks.start("wrong", config, NOWHERE).wait_for(TaskFailure).trace.splitlines()[0]
 
 
 def test_questions_to_a_connector(tasks: RunningTasks) -> None:
     asked = connector(numbers(), NOWHERE)
     shards = tasks.call(tasks.host.find_shards(asked))
-    assert shards == ShardsFound(({"part": 0}, {"part": 1}, {"part": 2}), rescan_s=7.0, is_exactly_once=True)
+    assert shards == ShardList(({"part": 0}, {"part": 1}, {"part": 2}), rescan_s=7.0, is_exactly_once=True)
     assert tasks.call(tasks.host.check(asked)) == (Problem("topic", "nobody answers"),)
     tasks.call(tasks.host.check_offsets(asked, [SourceOffset({}, {"next": 5}), SourceOffset({}, None)]))
     with pytest.raises(InvalidOffsets, match="next must be a whole number, not five"):
@@ -199,17 +199,17 @@ def test_shards_may_follow_from_the_number_of_tasks(tasks: RunningTasks) -> None
 
 
 def test_questions_that_get_no_answer(tasks: RunningTasks) -> None:
-    with pytest.raises(CallFailed, match=r"did not answer within 0\.3 s"):
+    with pytest.raises(CallFailure, match=r"did not answer within 0\.3 s"):
         tasks.call(tasks.host.find_shards(connector(numbers(behaviour="hangs"), NOWHERE), timeout_s=0.3))
-    with pytest.raises(CallFailed, match="SIGSEGV"):
+    with pytest.raises(CallFailure, match="SIGSEGV"):
         tasks.call(tasks.host.check(connector(numbers(behaviour="crashes"), NOWHERE)))
-    with pytest.raises(CallFailed, match="is no source"):
+    with pytest.raises(CallFailure, match="is no source"):
         tasks.call(tasks.host.find_shards(connector({"connector.class": "tests.Lines", "file": "x"}, NOWHERE)))
 
 
 def test_former_tasks_can_be_shut_out(tasks: RunningTasks, barnabas: BrokerProcess, topic: str) -> None:
     worker = worker_config(barnabas.address, f"{topic}-offsets", exactly_once_source=True)
     zombie = tasks.start("asked", numbers(topic, **SLOW), worker)
-    zombie.wait_for(TopicsUsed)
+    zombie.wait_for(UsedTopics)
     tasks.call(tasks.host.fence(connector(numbers(topic), worker), 1))
-    assert "another process runs this task now" in zombie.wait_for(Failed).trace
+    assert "another process runs this task now" in zombie.wait_for(TaskFailure).trace

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from connect.tasks.messages import Failed, Pause, Paused, Resume, Retrying, Running, TopicsUsed
+from connect.tasks.messages import Pause, PausedState, Resume, RetryState, RunningState, TaskFailure, UsedTopics
 from tests.broker import BrokerProcess
 from tests.conftest import StartBroker
 from tests.connect.tasks import topics
@@ -67,7 +67,7 @@ def test_records_are_written_in_order_then_flushed_and_committed(
     assert target.lines()[0] == f"{topic} 0 0 0"
     assert target.lines()[-2:] == ["flush", "close 1"]
     assert committed(broker.address, topic, topic) == COUNT
-    assert task.said(TopicsUsed) == [TopicsUsed([topic])]
+    assert task.said(UsedTopics) == [UsedTopics([topic])]
     assert task.figure("sink-record-send-total") == COUNT
     assert task.figure("offset-commit-success-total") == 1
 
@@ -79,13 +79,13 @@ def test_an_outage_of_the_target_is_waited_for(
     away.touch()
     topics.write(barnabas.address, topic, NUMBERS)
     task = tasks.start(topic, config(topic, target, away=str(away)), worker_config(barnabas.address))
-    assert task.wait_for(Retrying, 3).reason == "the target is away"
+    assert task.wait_for(RetryState, 3).reason == "the target is away"
     away.unlink()
     assert target.wait_for(ALL_NUMBERS) == NUMBERS
-    task.wait_for(Running, 2)
+    task.wait_for(RunningState, 2)
     topics.write(barnabas.address, topic, ["later"])
     assert target.wait_for({"later"})[-1] == "later"
-    assert task.said(Failed) == []
+    assert task.said(TaskFailure) == []
 
 
 @pytest.mark.parametrize("kind", ["barnabas", "apache_kafka"])
@@ -152,7 +152,7 @@ def test_what_ends_a_task_is_told(
 ) -> None:
     topics.write(barnabas.address, topic, NUMBERS[:10])
     task = tasks.start(topic, {**config(topic, target), **further}, worker_config(barnabas.address))
-    assert said.format(topic=topic) in task.wait_for(Failed).trace.splitlines()[0]
+    assert said.format(topic=topic) in task.wait_for(TaskFailure).trace.splitlines()[0]
 
 
 def test_a_paused_task_stays_in_its_group(
@@ -162,11 +162,11 @@ def test_a_paused_task_stays_in_its_group(
     task = tasks.start(topic, config(topic, target), worker_config(barnabas.address))
     target.wait_for({"before"})
     tasks.send(task, Pause())
-    task.wait_for(Paused)
+    task.wait_for(PausedState)
     assert committed(barnabas.address, topic, topic) == 1
     topics.write(barnabas.address, topic, ["meanwhile"])
     tasks.send(task, Resume())
-    task.wait_for(Running, 2)
+    task.wait_for(RunningState, 2)
     assert target.wait_for({"meanwhile"}) == ["before", "meanwhile"]
     assert [line for line in target.lines() if line.startswith("close")] == []
 
@@ -261,7 +261,7 @@ def test_the_target_says_where_to_read_on(
     topics.write(barnabas.address, topic, NUMBERS[:10])
     task = tasks.start(topic, config(topic, target, keeps_positions="true"), worker_config(barnabas.address))
     assert target.wait_for({"9"}) == ["5", "6", "7", "8", "9"]
-    wait_for(lambda: task.figure("sink-record-read-total") == 5, "figures")
+    wait_for(lambda: task.figure("sink-record-read-total") == 5, "metrics")
     assert task.figure("sink-record-lag") == 0
 
 

@@ -9,16 +9,16 @@ import pytest
 
 from connect.api.source import SourceOffset
 from connect.tasks.messages import (
-    Failed,
-    Figures,
-    OffsetsReached,
+    MetricsReport,
+    OffsetReport,
     Pause,
-    Paused,
+    PausedState,
     Resume,
-    Retrying,
-    Running,
-    Stopped,
-    TopicsUsed,
+    RetryState,
+    RunningState,
+    TaskEnd,
+    TaskFailure,
+    UsedTopics,
 )
 from tests.broker import BrokerProcess
 from tests.connect.tasks import topics
@@ -60,10 +60,10 @@ def test_records_and_offsets_reach_kafka(
     assert topics.headers(messages[70]) == {"tenth": "7"}
     (record,) = topics.read(broker.address, f"{topic}-offsets")
     assert (record.key(), record.value()) == (b'["numbers",{"numbers":"all"}]', b'{"next":1000}')
-    assert task.said(TopicsUsed) == [TopicsUsed((topic,))]
-    assert [type(message) for message in task.messages if not isinstance(message, (TopicsUsed, Figures))] == [
-        Running,
-        Stopped,
+    assert task.said(UsedTopics) == [UsedTopics((topic,))]
+    assert [type(message) for message in task.messages if not isinstance(message, (UsedTopics, MetricsReport))] == [
+        RunningState,
+        TaskEnd,
     ]
 
 
@@ -103,9 +103,9 @@ def test_exactly_once_no_record_comes_twice(
 def test_a_task_that_is_taken_over_is_shut_out(tasks: RunningTasks, barnabas: BrokerProcess, topic: str) -> None:
     worker = worker_config(barnabas.address, f"{topic}-offsets", exactly_once_source=True)
     zombie = tasks.start(topic, config(topic, pause="0.05", batch="1"), worker)
-    zombie.wait_for(TopicsUsed)
+    zombie.wait_for(UsedTopics)
     tasks.start(topic, config(topic), worker)
-    assert "another process runs this task now" in zombie.wait_for(Failed).trace
+    assert "another process runs this task now" in zombie.wait_for(TaskFailure).trace
     assert topics.wait_for_values(barnabas.address, topic, COUNT) == NUMBERS
 
 
@@ -113,17 +113,17 @@ def test_a_worker_that_keeps_offsets_is_told_them(tasks: RunningTasks, barnabas:
     task = tasks.start("told", config(topic), worker_config(barnabas.address))
     topics.wait_for_values(barnabas.address, topic, COUNT)
     tasks.stop(task)
-    assert task.said(OffsetsReached)[-1].offsets == (SourceOffset(PARTITION, {"next": COUNT}),)
+    assert task.said(OffsetReport)[-1].offsets == (SourceOffset(PARTITION, {"next": COUNT}),)
 
 
 def test_a_paused_task_rests_with_its_offsets_committed(
     tasks: RunningTasks, barnabas: BrokerProcess, topic: str
 ) -> None:
     task = tasks.start("paused", config(topic, pause="0.05", batch="100"), worker_config(barnabas.address))
-    task.wait_for(TopicsUsed)
+    task.wait_for(UsedTopics)
     tasks.send(task, Pause())
-    task.wait_for(Paused)
-    (reached,) = task.wait_for(OffsetsReached).offsets
+    task.wait_for(PausedState)
+    (reached,) = task.wait_for(OffsetReport).offsets
     assert len(topics.values(barnabas.address, topic)) == dict(reached.offset or {})["next"] < COUNT
     tasks.send(task, Resume())
     assert topics.wait_for_values(barnabas.address, topic, COUNT) == NUMBERS
@@ -131,8 +131,8 @@ def test_a_paused_task_rests_with_its_offsets_committed(
 
 def test_a_task_may_start_paused(tasks: RunningTasks, barnabas: BrokerProcess, topic: str) -> None:
     task = tasks.start("late", config(topic), worker_config(barnabas.address), starts_paused=True)
-    task.wait_for(Paused)
-    assert task.said(Running) == []
+    task.wait_for(PausedState)
+    assert task.said(RunningState) == []
     tasks.send(task, Resume())
     topics.wait_for_values(barnabas.address, topic, COUNT)
 
@@ -142,12 +142,12 @@ def test_an_outage_of_the_source_is_waited_for(
 ) -> None:
     away = tmp_path / "away"
     task = tasks.start("away", config(topic, away=str(away), pause="0.01", batch="50"), worker_config(barnabas.address))
-    task.wait_for(TopicsUsed)
+    task.wait_for(UsedTopics)
     away.touch()
-    assert task.wait_for(Retrying).reason == "the numbers are away"
+    assert task.wait_for(RetryState).reason == "the numbers are away"
     away.unlink()
     assert topics.wait_for_values(barnabas.address, topic, COUNT) == NUMBERS
-    task.wait_for(Running, 2)
+    task.wait_for(RunningState, 2)
 
 
 def test_an_outage_may_have_a_limit(tasks: RunningTasks, barnabas: BrokerProcess, topic: str, tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_an_outage_may_have_a_limit(tasks: RunningTasks, barnabas: BrokerProcess
     away.touch()
     limited = config(topic, away=str(away), errors_retry_timeout="0")
     task = tasks.start("limited", limited, worker_config(barnabas.address))
-    assert task.wait_for(Failed).trace.startswith("connect.errors.Retry: the numbers are away\n")
+    assert task.wait_for(TaskFailure).trace.startswith("connect.errors.Retry: the numbers are away\n")
     assert task.wait_for_end().trace is None
 
 
@@ -217,7 +217,7 @@ def test_bad_records_of_a_source_go_to_its_dead_letters(
 def test_a_bad_record_ends_a_task_that_tolerates_none(tasks: RunningTasks, barnabas: BrokerProcess, topic: str) -> None:
     fussy = {"transforms": "fussy", "transforms.fussy.type": "tests.Fussy", "transforms.fussy.values": "7"}
     task = tasks.start("strict", {**config(topic), **fussy}, worker_config(barnabas.address))
-    first, second = task.wait_for(Failed).trace.splitlines()[:2]
+    first, second = task.wait_for(TaskFailure).trace.splitlines()[:2]
     assert first.startswith(f"connect.errors.ConnectError: TRANSFORMATION failed for a record of the topic {topic}: 7")
     assert second == "Caused by: ValueError: 7 cannot be changed"
 
@@ -229,7 +229,7 @@ def test_what_was_delivered_before_a_failure_counts(
     fussy = {"transforms": "fussy", "transforms.fussy.type": "tests.Fussy", "transforms.fussy.values": "37"}
     worker = worker_config(barnabas.address, f"{topic}-offsets", exactly_once_source=exactly_once)
     task = tasks.start("strict", {**config(topic, batch="10"), **fussy}, worker)
-    task.wait_for(Failed)
+    task.wait_for(TaskFailure)
     assert topics.values(barnabas.address, topic) == [f"{number}!" for number in range(30)]
     (stored,) = stored_offsets(barnabas.address, f"{topic}-offsets", "strict")
     assert stored.offset == {"next": 30}

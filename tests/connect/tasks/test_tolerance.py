@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from connect.errors import DataError
-from connect.tasks.dead_letters import SHOWN_MAX_BYTES, Origin, Stage
-from connect.tasks.figures import TaskFigures
+from connect.tasks.dead_letter_queue import SHOWN_MAX_BYTES, Origin, Stage
 from connect.tasks.settings import error_settings
 from connect.tasks.skipped_records import TELL_INTERVAL_S, SkippedRecords
 from connect.tasks.spec import TaskId
+from connect.tasks.task_metrics import TaskMetrics
 from connect.tasks.tolerance import Tolerance
 
 TASK = TaskId("files", 0)
@@ -22,7 +22,7 @@ def of_sink(offset: int) -> Origin:
 
 def tolerance(**settings: str) -> Tolerance:
     config = {name.replace("_", "."): value for name, value in settings.items()}
-    return Tolerance(error_settings({"errors.tolerance": "all", **config}), TASK, TaskFigures(is_source=False), None)
+    return Tolerance(error_settings({"errors.tolerance": "all", **config}), TASK, TaskMetrics(is_source=False), None)
 
 
 def test_without_a_line_for_each_they_are_told_together(caplog: pytest.LogCaptureFixture) -> None:

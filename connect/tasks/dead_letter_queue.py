@@ -11,7 +11,7 @@ from typing import Final
 from confluent_kafka.cimpl import NewTopic
 
 from connect.errors import ConnectError, Retry
-from connect.tasks.producing import Outgoing, OutgoingMessage, RecordProducer
+from connect.tasks.record_producer import ProducerMessage, RecordProducer, TopicMessages
 from connect.tasks.settings import DLQ_REPLICATION, ErrorSettings
 from connect.tasks.spec import TaskId
 from connect.tasks.topic_creation import Topics
@@ -66,7 +66,7 @@ def _beginning(data: bytes | None) -> str:
     return repr(data if data is None else data[:SHOWN_MAX_BYTES])
 
 
-class DeadLetters:
+class DeadLetterQueue:
     """Writes bad records into the queue. They are durable once the producer is flushed."""
 
     def __init__(self, settings: ErrorSettings, task: TaskId, producer: RecordProducer) -> None:
@@ -76,7 +76,7 @@ class DeadLetters:
         self._producer = producer
 
     def send(self, origin: Origin, stage: Stage, executor: object, error: BaseException) -> None:
-        message: OutgoingMessage = {"key": origin.key, "value": origin.value}
+        message: ProducerMessage = {"key": origin.key, "value": origin.value}
         headers = list(origin.headers)
         if self._has_headers:
             headers += self._context(origin, stage, executor, error)
@@ -84,7 +84,7 @@ class DeadLetters:
             message["headers"] = headers
         if origin.timestamp_ms is not None:
             message["timestamp"] = origin.timestamp_ms
-        self._producer.send(Outgoing(self._topic, [message], has_headers=bool(headers)))
+        self._producer.send(TopicMessages(self._topic, [message], has_headers=bool(headers)))
 
     def _context(self, origin: Origin, stage: Stage, executor: object, error: BaseException) -> list[tuple[str, bytes]]:
         cause = error.__cause__ if error.__cause__ is not None and type(error) is ConnectError else error

@@ -14,17 +14,14 @@ from connect.errors import ConnectError
 from connect.plugins import plugin_files
 from connect.plugins.catalogue import Plugins
 from connect.tasks import delivery as deliveries
-from connect.tasks.chain import Chain, links_of
 from connect.tasks.clients import MAX_POLL_RECORDS, ClientKind, client_settings, given_settings
-from connect.tasks.consuming import BATCH_RECORDS_MAX, CONSUMER_DEFAULTS, RecordConsumer
 from connect.tasks.context import TaskContext
 from connect.tasks.control import Control
-from connect.tasks.conversion import converters_of
-from connect.tasks.dead_letters import DeadLetters, ensure_queue
-from connect.tasks.decoding import Decoding
-from connect.tasks.encoding import Encoding
-from connect.tasks.figures import TaskFigures
-from connect.tasks.producing import RecordProducer, producer_settings
+from connect.tasks.dead_letter_queue import DeadLetterQueue, ensure_queue
+from connect.tasks.record_consumer import BATCH_RECORDS_MAX, CONSUMER_DEFAULTS, RecordConsumer
+from connect.tasks.record_decoder import RecordDecoder
+from connect.tasks.record_encoder import RecordEncoder
+from connect.tasks.record_producer import RecordProducer, producer_settings
 from connect.tasks.retries import Retries
 from connect.tasks.settings import (
     MS_PER_S,
@@ -40,8 +37,11 @@ from connect.tasks.sink_task import SinkTask
 from connect.tasks.source_offsets import READER_SETTINGS, ReachedOffsets, read_offsets
 from connect.tasks.source_task import SourceTask
 from connect.tasks.spec import TaskSpec, WorkerConfig
+from connect.tasks.task_converters import converters_of
+from connect.tasks.task_metrics import TaskMetrics
 from connect.tasks.tolerance import Tolerance
 from connect.tasks.topic_creation import TopicCreation, Topics, topic_groups
+from connect.tasks.transform_chain import TransformChain, links_of
 
 logger = logging.getLogger(__name__)
 
@@ -71,15 +71,15 @@ def made(plugin: Plugin, config: Mapping[str, str]) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Assembly:
-    """Puts the task of a spec together."""
+class TaskFactory:
+    """Makes the task of a spec."""
 
     spec: TaskSpec
     plugins: Plugins
     control: Control
     tell: Callable[[object], None]
 
-    def task(self) -> SourceTask | SinkTask:
+    def make(self) -> SourceTask | SinkTask:
         plugin = connector_plugin(self.spec.config, self.plugins)
         return self._source_task(plugin) if plugin.kind is PluginKind.SOURCE else self._sink_task(plugin)
 
@@ -88,14 +88,14 @@ class Assembly:
         source = made(plugin, config)
         settings = source_settings(config)
         errors = error_settings(config)
-        figures = TaskFigures(is_source=True)
-        retries = Retries(errors, self.control.wait, self.tell, figures)
+        metrics = TaskMetrics(is_source=True)
+        retries = Retries(errors, self.control.wait, self.tell, metrics)
         is_exactly_once = spec.worker.exactly_once_source and spec.worker.offsets_topic is not None
         producer = RecordProducer(self._producer_settings(is_exactly_once), self.control.check)
-        tolerance = Tolerance(errors, spec.id, figures, self._queue(errors, producer, retries))
-        context = self._context(figures, tolerance, retries)
-        encoding = Encoding(
-            Chain(links_of(config, self.plugins), tolerance),
+        tolerance = Tolerance(errors, spec.id, metrics, self._queue(errors, producer, retries))
+        context = self._context(metrics, tolerance, retries)
+        encoder = RecordEncoder(
+            TransformChain(links_of(config, self.plugins), tolerance),
             converters_of(config, spec.worker.properties, self.plugins),
             tolerance,
             retries,
@@ -103,7 +103,7 @@ class Assembly:
         groups = topic_groups(config, settings.topic_creation_groups) if spec.worker.topic_creation else ()
         delivery = self._delivery(settings, producer, context, is_exactly_once=is_exactly_once)
         shards = json.loads(config.get(TASK_SHARDS, "[{}]"))
-        return SourceTask(source, shards, encoding, delivery, TopicCreation(groups, self._topics()), context)
+        return SourceTask(source, shards, encoder, delivery, TopicCreation(groups, self._topics()), context)
 
     def _delivery(
         self, settings: SourceSettings, producer: RecordProducer, context: TaskContext, *, is_exactly_once: bool
@@ -120,8 +120,8 @@ class Assembly:
             # Only now is nobody left who could still move them.
             offsets = context.retries.call(lambda: read_offsets(reader, topic, spec.id.connector))
             interval_s = _transaction_s(settings, interval_s)
-        parts = deliveries.DeliveryParts(
-            producer, ReachedOffsets(spec.id.connector, offsets), context.tolerance, context.figures, interval_s
+        parts = deliveries.DeliveryContext(
+            producer, ReachedOffsets(spec.id.connector, offsets), context.tolerance, context.metrics, interval_s
         )
         if topic is None:
             return deliveries.ReportedDelivery(parts, self.tell)
@@ -132,21 +132,21 @@ class Assembly:
         sink = made(plugin, config)
         subscription = sink_settings(config)
         errors = error_settings(config)
-        figures = TaskFigures(is_source=False)
-        retries = Retries(errors, self.control.wait, self.tell, figures)
+        metrics = TaskMetrics(is_source=False)
+        retries = Retries(errors, self.control.wait, self.tell, metrics)
         has_queue = bool(errors.dlq_topic)
         producer = RecordProducer(self._producer_settings(), self.control.check) if has_queue else None
         queue = None if producer is None else self._queue(errors, producer, retries)
-        tolerance = Tolerance(errors, spec.id, figures, queue)
+        tolerance = Tolerance(errors, spec.id, metrics, queue)
         converters = converters_of(config, spec.worker.properties, self.plugins)
-        chain = Chain(links_of(config, self.plugins), tolerance)
+        chain = TransformChain(links_of(config, self.plugins), tolerance)
         return SinkTask(
             sink,
-            Decoding(converters, chain, tolerance, retries),
+            RecordDecoder(converters, chain, tolerance, retries),
             lambda task: self._consumer(subscription, task),
             producer,
-            Retries(errors, self.control.wait, self.tell, figures),
-            self._context(figures, tolerance, retries),
+            Retries(errors, self.control.wait, self.tell, metrics),
+            self._context(metrics, tolerance, retries),
         )
 
     def _consumer(self, subscription: SinkSettings, task: SinkTask) -> RecordConsumer:
@@ -163,11 +163,11 @@ class Assembly:
             task,
         )
 
-    def _queue(self, errors: ErrorSettings, producer: RecordProducer, retries: Retries) -> DeadLetters | None:
+    def _queue(self, errors: ErrorSettings, producer: RecordProducer, retries: Retries) -> DeadLetterQueue | None:
         if not errors.dlq_topic:
             return None
         retries.call(lambda: ensure_queue(errors, self._topics()))
-        return DeadLetters(errors, self.spec.id, producer)
+        return DeadLetterQueue(errors, self.spec.id, producer)
 
     def _producer_settings(self, is_exactly_once: bool = False) -> dict[str, Any]:
         spec = self.spec
@@ -182,10 +182,10 @@ class Assembly:
         spec = self.spec
         return Topics(client_settings(spec.worker, spec.config, ClientKind.ADMIN, self._client_id("admin")))
 
-    def _context(self, figures: TaskFigures, tolerance: Tolerance, retries: Retries) -> TaskContext:
+    def _context(self, metrics: TaskMetrics, tolerance: Tolerance, retries: Retries) -> TaskContext:
         worker = self.spec.worker
         return TaskContext(
-            self.control, figures, tolerance, retries, self.tell,
+            self.control, metrics, tolerance, retries, self.tell,
             worker.offset_flush_interval_ms / MS_PER_S, worker.offset_flush_timeout_ms / MS_PER_S,
         )  # fmt: skip
 

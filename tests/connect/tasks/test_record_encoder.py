@@ -9,15 +9,15 @@ from connect.api.record import Header, Record
 from connect.converters.converter import Converter, HeaderConverter, SchemaAndValue
 from connect.data.schema import INT32, STRING, Schema
 from connect.errors import Retry
-from connect.tasks.chain import Chain
-from connect.tasks.conversion import Converters
-from connect.tasks.encoding import Encoding
-from connect.tasks.figures import TaskFigures
-from connect.tasks.messages import Retrying, Running
+from connect.tasks.messages import RetryState, RunningState
+from connect.tasks.record_encoder import RecordEncoder
 from connect.tasks.retries import Retries
 from connect.tasks.settings import error_settings
 from connect.tasks.spec import TaskId
+from connect.tasks.task_converters import Converters
+from connect.tasks.task_metrics import TaskMetrics
 from connect.tasks.tolerance import Tolerance
+from connect.tasks.transform_chain import TransformChain
 
 
 class Tagged(Converter):
@@ -60,12 +60,12 @@ class Bench:
     def __init__(self, *, outages: int = 0, **config: str) -> None:
         self.told: list[object] = []
         self.rests: list[float] = []
-        self.figures = TaskFigures(is_source=True)
+        self.metrics = TaskMetrics(is_source=True)
         errors = error_settings({name.replace("_", "."): value for name, value in config.items()})
-        retries = Retries(errors, self.rests.append, self.told.append, self.figures)
-        tolerance = Tolerance(errors, TaskId("bench", 0), self.figures, None)
+        retries = Retries(errors, self.rests.append, self.told.append, self.metrics)
+        tolerance = Tolerance(errors, TaskId("bench", 0), self.metrics, None)
         converters = Converters(Tagged(), Tagged(outages), PlainHeaders())
-        self.encoding = Encoding(Chain((), tolerance), converters, tolerance, retries)
+        self.encoder = RecordEncoder(TransformChain((), tolerance), converters, tolerance, retries)
 
 
 def test_topics_keep_their_order_and_schemas_their_runs() -> None:
@@ -76,7 +76,7 @@ def test_topics_keep_their_order_and_schemas_their_runs() -> None:
         Record("a", "y", STRING, headers=(Header("h", 5),)),
         Record("a", None),
     ]
-    to_a, to_b = Bench().encoding.encode(records)
+    to_a, to_b = Bench().encoder.encode(records)
     assert (to_a.topic, to_a.has_headers, to_b.topic, to_b.has_headers) == ("a", True, "b", False)
     assert to_a.messages == [
         {"key": None, "value": b"1/int32/2"},
@@ -90,15 +90,15 @@ def test_topics_keep_their_order_and_schemas_their_runs() -> None:
 def test_only_the_bad_record_of_a_batch_is_left_out() -> None:
     bench = Bench(errors_tolerance="all")
     records = [Record("a", "x", STRING, timestamp_ms=5), Record("a", "bad", STRING), Record("a", "y", STRING, "bad")]
-    (outgoing,) = bench.encoding.encode(records)
+    (outgoing,) = bench.encoder.encode(records)
     assert outgoing.messages == [{"key": b"None/-/1", "value": b"x/string/1", "timestamp": 5}]
-    assert (bench.figures.failures, bench.figures.skipped) == (2, 2)
+    assert (bench.metrics.failures, bench.metrics.skipped) == (2, 2)
 
 
 def test_a_registry_that_is_away_is_waited_for() -> None:
     bench = Bench(outages=4, errors_retry_delay_max_ms="1000")
-    (outgoing,) = bench.encoding.encode([Record("a", "x", STRING)])
+    (outgoing,) = bench.encoder.encode([Record("a", "x", STRING)])
     assert outgoing.messages == [{"key": None, "value": b"x/string/1"}]
     assert bench.rests == [0.3, 0.6, 1.0, 1.0]
-    assert bench.told == [*(Retrying("the registry is away", attempt) for attempt in range(1, 5)), Running()]
-    assert bench.figures.retries == 4
+    assert bench.told == [*(RetryState("the registry is away", attempt) for attempt in range(1, 5)), RunningState()]
+    assert bench.metrics.retries == 4

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from connect.tasks import figures
-from connect.tasks.figures import FIGURES, TaskFigures
+from connect.tasks import task_metrics as metrics
+from connect.tasks.task_metrics import METRICS, TaskMetrics
 
 RATE = "source-record-write-rate"
 
 
 def test_rates_are_those_of_a_time_that_says_something(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = 100.0
-    monkeypatch.setattr(figures, "monotonic", lambda: now_s)
-    told = TaskFigures(is_source=True)
+    monkeypatch.setattr(metrics, "monotonic", lambda: now_s)
+    told = TaskMetrics(is_source=True)
     told.batch_handed_over(2000, 0.001)
     now_s += 0.002
     assert told.report().values[RATE] == 0.0
@@ -28,6 +28,6 @@ def test_rates_are_those_of_a_time_that_says_something(monkeypatch: pytest.Monke
 
 def test_what_is_told_is_what_is_declared() -> None:
     """The page of metrics takes its words from there."""
-    source, sink = TaskFigures(is_source=True), TaskFigures(is_source=False)
+    source, sink = TaskMetrics(is_source=True), TaskMetrics(is_source=False)
     sink.lag_records = 0
-    assert {*source.report().values, *sink.report().values} == set(FIGURES)
+    assert {*source.report().values, *sink.report().values} == set(METRICS)

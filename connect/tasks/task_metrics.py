@@ -1,4 +1,4 @@
-"""What a task counts. The names are those of Kafka Connect's metrics."""
+"""The metrics of a task, under the names of Kafka Connect's."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Final
 
-from connect.tasks.messages import Figures
+from connect.tasks.messages import MetricsReport
 
 REPORT_INTERVAL_S: Final = 1.0
 MEASURED_MIN_S: Final = 0.5
 """Rates are those of at least such a time."""
 _MS_PER_S: Final = 1000.0
-FIGURES: Final[Mapping[str, str]] = {
+METRICS: Final[Mapping[str, str]] = {
     "source-record-poll-total": "Records that a source task has read.",
     "source-record-poll-rate": "Records a second that a source task reads.",
     "source-record-write-total": "Records that a source task has written to Kafka.",
@@ -37,7 +37,7 @@ FIGURES: Final[Mapping[str, str]] = {
 """What a task reports, and what it is. All of it begins anew when a task does."""
 
 
-class TaskFigures:
+class TaskMetrics:
     """Counters since the task started. They are plain numbers that the task's own thread changes once for each batch."""
 
     def __init__(self, is_source: bool) -> None:
@@ -69,7 +69,7 @@ class TaskFigures:
         self._batch_s += seconds
         self._batch_s_max = max(self._batch_s_max, seconds)
 
-    def report(self) -> Figures:
+    def report(self) -> MetricsReport:
         read_rate, write_rate = self._rates.since_last(self.records_read, self.records_written)
         average_s = self._batch_s / self._batches if self._batches else 0.0
         shared = {
@@ -101,7 +101,7 @@ class TaskFigures:
             }
             if self.lag_records is not None:
                 own["sink-record-lag"] = self.lag_records
-        return Figures({**own, **shared})
+        return MetricsReport({**own, **shared})
 
     def _idle_s(self) -> float:
         return 0.0 if self._last_record_at is None else monotonic() - self._last_record_at
@@ -124,11 +124,11 @@ class _Rates:
         return self._rates
 
 
-class FiguresReport:
-    """Tells the figures about once a second, when the task comes by."""
+class MetricsReporter:
+    """Tells the metrics about once a second, when the task comes by."""
 
-    def __init__(self, figures: TaskFigures, tell: Callable[[object], None]) -> None:
-        self._figures = figures
+    def __init__(self, metrics: TaskMetrics, tell: Callable[[object], None]) -> None:
+        self._metrics = metrics
         self._tell = tell
         self._next_at = 0.0
 
@@ -137,4 +137,4 @@ class FiguresReport:
 
     def send(self) -> None:
         self._next_at = monotonic() + REPORT_INTERVAL_S
-        self._tell(self._figures.report())
+        self._tell(self._metrics.report())

@@ -10,8 +10,8 @@ from typing import Any, TypeVar, cast
 T = TypeVar("T")
 
 
-class Awaiting:
-    """Runs what is awaitable to its end, and leaves alone what is not."""
+class CoroutineRunner:
+    """Runs what is awaitable to its end, and returns what is not."""
 
     def __init__(self) -> None:
         self._runner: asyncio.Runner | None = None

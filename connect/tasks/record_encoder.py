@@ -13,38 +13,38 @@ from typing import Any
 from connect.api.record import Record
 from connect.converters.converter import Converter
 from connect.data.schema import Schema
-from connect.tasks.chain import Chain
-from connect.tasks.conversion import Converters
-from connect.tasks.dead_letters import Origin, Stage
-from connect.tasks.producing import Outgoing, OutgoingMessage
+from connect.tasks.dead_letter_queue import Origin, Stage
+from connect.tasks.record_producer import ProducerMessage, TopicMessages
 from connect.tasks.retries import Retries
+from connect.tasks.task_converters import Converters
 from connect.tasks.tolerance import Tolerance
+from connect.tasks.transform_chain import TransformChain
 
 logger = logging.getLogger(__name__)
 
 
-class Encoding:
+class RecordEncoder:
     """Transforms, then converters. Whole batches at once; one after the other only in a batch that holds a bad record."""
 
-    def __init__(self, chain: Chain, converters: Converters, tolerance: Tolerance, retries: Retries) -> None:
+    def __init__(self, chain: TransformChain, converters: Converters, tolerance: Tolerance, retries: Retries) -> None:
         self._chain = chain
         self._converters = converters
         self._tolerance = tolerance
         self._retries = retries
 
-    def encode(self, records: Sequence[Record]) -> list[Outgoing]:
+    def encode(self, records: Sequence[Record]) -> list[TopicMessages]:
         changed, _ = self._chain.apply(records, lambda place: origin_of(records[place]))
         return [self._outgoing(topic, group) for topic, group in _by_topic(changed)]
 
-    def _outgoing(self, topic: str, records: Sequence[Record]) -> Outgoing:
+    def _outgoing(self, topic: str, records: Sequence[Record]) -> TopicMessages:
         try:
             messages = self._messages(topic, records)
         except Exception:
             logger.debug("a converter failed; the records of the batch are tried one by one", exc_info=True)
             messages = [message for record in records for message in self._one(topic, record)]
-        return Outgoing(topic, messages, has_headers=any(record.headers for record in records))
+        return TopicMessages(topic, messages, has_headers=any(record.headers for record in records))
 
-    def _messages(self, topic: str, records: Sequence[Record]) -> list[OutgoingMessage]:
+    def _messages(self, topic: str, records: Sequence[Record]) -> list[ProducerMessage]:
         _, values, value_schemas, keys, key_schemas, partitions, timestamps, headers, _ = zip(*records, strict=True)
         key_bytes = self._column(self._converters.key, topic, key_schemas, keys)
         value_bytes = self._column(self._converters.value, topic, value_schemas, values)
@@ -78,7 +78,7 @@ class Encoding:
         encode = self._converters.headers.encode
         return [(name, encode(topic, name, schema, value)) for name, value, schema in record.headers]
 
-    def _one(self, topic: str, record: Record) -> Iterator[OutgoingMessage]:
+    def _one(self, topic: str, record: Record) -> Iterator[ProducerMessage]:
         """The message of one record; none if it is rejected."""
         keys, values, headers = self._converters
         steps: list[tuple[str, Stage, object, Callable[[], Any]]] = [
@@ -87,7 +87,7 @@ class Encoding:
         ]
         if record.headers:
             steps.append(("headers", Stage.HEADER_CONVERTER, headers, partial(self._headers, topic, record)))
-        message: OutgoingMessage = {}
+        message: ProducerMessage = {}
         for name, stage, executor, step in steps:
             try:
                 message[name] = self._retries.call(step)
@@ -110,7 +110,7 @@ def _text(value: Any) -> bytes | None:
     return value.encode() if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False).encode()
 
 
-def _add(messages: Sequence[OutgoingMessage], name: str, values: Sequence[Any]) -> None:
+def _add(messages: Sequence[ProducerMessage], name: str, values: Sequence[Any]) -> None:
     if values.count(None) < len(values):
         for message, value in zip(messages, values, strict=True):
             if value is not None:

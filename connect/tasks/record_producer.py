@@ -36,7 +36,7 @@ PRODUCER_DEFAULTS: Final[Mapping[str, Any]] = {
     "linger.ms": 5,
 }
 
-OutgoingMessage: TypeAlias = dict[str, Any]
+ProducerMessage: TypeAlias = dict[str, Any]
 """What librdkafka's batches are made of: `value` and `key`, perhaps `partition` and `timestamp`, here `headers` too."""
 SIZE_SAMPLES: Final = 64
 """Records of a batch from which its size is estimated."""
@@ -57,18 +57,18 @@ FENCED: Final = frozenset({KafkaError._FENCED, KafkaError.PRODUCER_FENCED, Kafka
 SHUT_OUT: Final = "another process runs this task now and has shut this one out; nothing of it is lost"
 
 
-class Undelivered(NamedTuple):
+class DeliveryFailure(NamedTuple):
     topic: str
     key: bytes | None
     value: bytes | None
     error: KafkaError
 
 
-class Outgoing(NamedTuple):
+class TopicMessages(NamedTuple):
     """Messages for one topic, in order."""
 
     topic: str
-    messages: Sequence[OutgoingMessage]
+    messages: Sequence[ProducerMessage]
     has_headers: bool = False
 
 
@@ -83,7 +83,7 @@ class RecordProducer:
         made = dict(settings)
         self._buffer_bytes = int(made.pop(BUFFER_KEY, BUFFER_BYTES // BYTES_PER_KB)) * BYTES_PER_KB
         self.check = check
-        self._undelivered: list[Undelivered] = []
+        self._undelivered: list[DeliveryFailure] = []
         self._record_bytes = 1.0
         own = {
             "delivery.report.only.error": True,
@@ -93,7 +93,7 @@ class RecordProducer:
         }
         self.client = Producer({**made, **own})
 
-    def send(self, outgoing: Outgoing) -> None:
+    def send(self, outgoing: TopicMessages) -> None:
         topic, messages, has_headers = outgoing
         for start in range(0, len(messages), CHUNK_RECORDS):
             chunk = list(messages[start : start + CHUNK_RECORDS])
@@ -115,7 +115,7 @@ class RecordProducer:
         """Let failures be reported."""
         self._serve(self.client.poll, 0)
 
-    def take_undelivered(self) -> list[Undelivered]:
+    def take_undelivered(self) -> list[DeliveryFailure]:
         """Records that Kafka did not take, by their own fault. ConnectError when it was not theirs."""
         found, self._undelivered = self._undelivered, []
         for each in found:
@@ -145,7 +145,7 @@ class RecordProducer:
         except KafkaException as problem:
             raise refusal(problem.args[0]) from problem
 
-    def _make_room(self, chunk: Sequence[OutgoingMessage]) -> None:
+    def _make_room(self, chunk: Sequence[ProducerMessage]) -> None:
         samples = chunk[:: len(chunk) // SIZE_SAMPLES + 1]
         size = sum(len(message["value"] or b"") + len(message["key"] or b"") for message in samples)
         self._record_bytes = max((self._record_bytes + size / len(samples)) / 2, 1.0)
@@ -155,25 +155,25 @@ class RecordProducer:
             self._serve(self.client.poll, POLL_S)
             self.check()
 
-    def _send_one_by_one(self, topic: str, chunk: Sequence[OutgoingMessage]) -> None:
+    def _send_one_by_one(self, topic: str, chunk: Sequence[ProducerMessage]) -> None:
         """librdkafka's batches have no headers."""
         produce = self.client.produce
         for message in chunk:
             try:
                 produce(topic, **message)
             except KafkaException as problem:
-                self._undelivered.append(Undelivered(topic, message["key"], message["value"], problem.args[0]))
+                self._undelivered.append(DeliveryFailure(topic, message["key"], message["value"], problem.args[0]))
 
-    def _note_refused(self, topic: str, chunk: Sequence[OutgoingMessage]) -> None:
+    def _note_refused(self, topic: str, chunk: Sequence[ProducerMessage]) -> None:
         self._undelivered += [
-            Undelivered(topic, message["key"], message["value"], message["_error"])
+            DeliveryFailure(topic, message["key"], message["value"], message["_error"])
             for message in chunk
             if "_error" in message
         ]
 
     def _note(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:
-            self._undelivered.append(Undelivered(message.topic() or "", message.key(), message.value(), error))
+            self._undelivered.append(DeliveryFailure(message.topic() or "", message.key(), message.value(), error))
 
 
 def producer_settings(
@@ -192,7 +192,7 @@ def refusal(error: KafkaError) -> ConnectError:
     return ConnectError(SHUT_OUT if error.code() in FENCED else f"the producer cannot go on: {error.str()}")
 
 
-def _explained(undelivered: Undelivered) -> str:
+def _explained(undelivered: DeliveryFailure) -> str:
     if undelivered.error.code() in (KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART):
         return (
             f"the topic {undelivered.topic} does not exist, and the brokers do not create it: create it, or let the connector do so "

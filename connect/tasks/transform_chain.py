@@ -12,14 +12,14 @@ from connect.api.settings import read
 from connect.errors import ConnectError
 from connect.plugins.catalogue import Plugins
 from connect.tasks.clients import given_settings
-from connect.tasks.dead_letters import Origin, Stage
+from connect.tasks.dead_letter_queue import Origin, Stage
 from connect.tasks.tolerance import Tolerance
 from connect.transforms.transform import Predicate, Transform
 
 logger = logging.getLogger(__name__)
 
 
-class Chain:
+class TransformChain:
     """Applies the transforms to batches. A record that cannot be changed is rejected, and those that are left keep their places."""
 
     def __init__(self, links: Sequence[Link], tolerance: Tolerance) -> None:

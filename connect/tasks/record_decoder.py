@@ -12,11 +12,11 @@ from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Message
 
 from connect.api.record import Header, Record
 from connect.converters.converter import Converter, DecodedColumn, SchemaAndValue
-from connect.tasks.chain import Chain
-from connect.tasks.conversion import Converters
-from connect.tasks.dead_letters import Origin, Stage
+from connect.tasks.dead_letter_queue import Origin, Stage
 from connect.tasks.retries import Retries
+from connect.tasks.task_converters import Converters
 from connect.tasks.tolerance import Tolerance
+from connect.tasks.transform_chain import TransformChain
 
 logger = logging.getLogger(__name__)
 
@@ -25,23 +25,23 @@ _new_record: Final = partial(tuple.__new__, Record)
 _NO_HEADERS: Final[tuple[Header, ...]] = ()
 
 
-class Decoded(NamedTuple):
+class DecodedBatch(NamedTuple):
     """Records, and the message that each was made from."""
 
     records: Sequence[Record]
     origins: Sequence[Message]
 
 
-class Decoding:
+class RecordDecoder:
     """Converters, then transforms. Whole batches at once; one after the other only in a batch that holds a bad record."""
 
-    def __init__(self, converters: Converters, chain: Chain, tolerance: Tolerance, retries: Retries) -> None:
+    def __init__(self, converters: Converters, chain: TransformChain, tolerance: Tolerance, retries: Retries) -> None:
         self._converters = converters
         self._chain = chain
         self._tolerance = tolerance
         self._retries = retries
 
-    def decode(self, messages: Sequence[Message]) -> Decoded:
+    def decode(self, messages: Sequence[Message]) -> DecodedBatch:
         records: list[Record] = []
         origins: list[Message] = []
         for topic, group in _by_topic(messages):
@@ -49,15 +49,15 @@ class Decoding:
             records += decoded.records
             origins += decoded.origins
         changed, places = self._chain.apply(records, lambda place: origin_of(origins[place]))
-        return Decoded(changed, origins if len(places) == len(origins) else [origins[place] for place in places])
+        return DecodedBatch(changed, origins if len(places) == len(origins) else [origins[place] for place in places])
 
-    def _topic(self, topic: str, messages: Sequence[Message]) -> Decoded:
+    def _topic(self, topic: str, messages: Sequence[Message]) -> DecodedBatch:
         try:
-            return Decoded(self._records(topic, messages), messages)
+            return DecodedBatch(self._records(topic, messages), messages)
         except Exception:
             logger.debug("a converter failed; the records of the batch are tried one by one", exc_info=True)
         found = [(record, message) for message in messages if (record := self._one(topic, message)) is not None]
-        return Decoded([record for record, _ in found], [message for _, message in found])
+        return DecodedBatch([record for record, _ in found], [message for _, message in found])
 
     def _records(self, topic: str, messages: Sequence[Message]) -> list[Record]:
         values, value_schemas = self._column(self._converters.value, topic, list(map(Message.value, messages)))
