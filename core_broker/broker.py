@@ -19,6 +19,7 @@ from core_broker import listeners
 from core_broker.cleaner import Cleaner, CleanerSettings
 from core_broker.commit import GroupCommit
 from core_broker.configs.log import log_directory
+from core_broker.configs.metrics_address import MetricsAddress
 from core_broker.configs.relations import completed
 from core_broker.context import Listener
 from core_broker.coordinators.groups.coordinator import GroupCoordinator
@@ -37,7 +38,6 @@ from core_broker.metadata.producer_ids import ProducerIds
 from core_broker.metadata.replay import MetadataError
 from core_broker.metadata.store import DIRECTORY_NAME, MetadataStore
 from core_broker.metadata.topics import Node
-from core_broker.metrics.address import MetricsAddress
 from core_broker.metrics.histogram import Histogram
 from core_broker.metrics.listener import MetricsListener
 from core_broker.observer import Observer

@@ -102,6 +102,10 @@ ORDERED = {
     "connect/http/server.py": "from connect.data.schema import Schema\nimport connect.errors\n",
     "connect/main.py": "from connect.http import server\n",
     "connect/assembly.py": "import connect.main\n",
+    # Here the modules directly below the package are free.
+    "core_broker/broker.py": "import core_broker.apis.fetch\n",
+    "core_broker/log/segment.py": "import core_broker.broker\n",
+    "core_broker/apis/fetch.py": "import core_broker.broker\nimport core_broker.log.segment\n",
 }
 
 
@@ -113,6 +117,7 @@ ORDERED = {
         ("connect/data/bad.py", "from connect.main import run\n"),
         ("connect/http/bad.py", "AT = 'connect.main:run'\n"),
         ("connect/version.py", "import connect.errors\n"),
+        ("core_broker/log/bad.py", "import core_broker.apis.fetch\n"),
         ("connect/unknown/bad.py", ""),
     ],
 )

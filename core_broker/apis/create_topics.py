@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.messages.create_topics import CreatableTopicResult, CreateTopicsRequest, CreateTopicsResponse
-from core_broker.apis.topic_rules import topic_rules
 from core_broker.context import RequestContext
+from core_broker.metadata.topic_rules import topic_rules
 from core_broker.metadata.topics import TopicCreation, repeated
 from core_broker.security.authorizer import CLUSTER_NAME, Operation, ResourceType
 

@@ -23,10 +23,10 @@ from barnabas.wire.messages.metadata import (
     MetadataResponseTopic,
 )
 from core_broker.apis.authorized_operations import NOT_ASKED, cluster_operations, topic_operations
-from core_broker.apis.topic_rules import topic_rules
 from core_broker.context import RequestContext
 from core_broker.metadata.image import TopicImage
 from core_broker.metadata.topic_names import INTERNAL_TOPICS, METADATA_TOPIC, check_topic_name
+from core_broker.metadata.topic_rules import topic_rules
 from core_broker.metadata.topics import DEFAULT, TopicCreation
 from core_broker.security.authorizer import CLUSTER_NAME, Operation, ResourceType
 

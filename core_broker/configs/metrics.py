@@ -7,8 +7,8 @@ from functools import partial
 from barnabas.kernel.service_settings import REQUEST_SETTINGS
 from barnabas.kernel.settings import Catalogue, Kind
 from core_broker.configs.checks import distinct
+from core_broker.configs.metrics_address import check_metrics_listener
 from core_broker.configs.setting import BrokerSetting, Effect, KafkaSetting, UpdateMode
-from core_broker.metrics.address import check_metrics_listener
 
 _NO_JAVA = "this broker runs no Java classes; its metrics do not go through reporters"
 _NO_TELEMETRY = "clients are not asked for their metrics"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, Generic
 from barnabas.kernel.java.string_hash import java_hash
 from barnabas.wire.errors import ErrorCode, KafkaError
 from barnabas.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig
-from core_broker.apis.topic_rules import topic_rules
 from core_broker.coordinators.shard import LOAD_SLICE_BYTES, Schema, Shard, State
 from core_broker.log.checkpoints import TopicPartition
+from core_broker.metadata.topic_rules import topic_rules
 from core_broker.metadata.topics import TopicCreation
 from core_broker.partition import Partition
 

@@ -28,11 +28,26 @@ ROOMS: dict[str, tuple[str, ...]] = {
 # What each package consists of, from the bottom to the top: a folder imports only from itself and from what comes before it. Single
 # modules have a place as well if others import them; those that are not listed assemble the package, and come last.
 ORDERS: dict[str, tuple[str, ...]] = {
+    "barnabas": (
+        "wire", "kernel", "client", "kafka_tools", "backup", "running_platform", "supervision", "platform", "services",
+        "service_commands", "embedded", "cli", "reference",
+    ),
+    "core_broker": ("log", "security", "configs", "metadata", "quotas", "metrics", "coordinators", "apis"),
+    "schema_registry": (
+        "errors", "schema", "config", "mode", "subject", "formats", "store", "state", "turns", "parsing", "canonical_texts", "cluster",
+        "scopes", "operations", "node", "write_order", "registry", "http",
+    ),
+    "rest_proxy": (
+        "kafka", "clients", "formats", "origins", "record_log", "stopping", "proxy", "health", "problems", "whole_number", "v2", "v3",
+        "streams", "openapi",
+    ),
     "connect": (
         "version", "errors", "data", "api", "sdk", "converters", "transforms", "connectors", "plugins", "config", "tasks", "compliance",
         "cluster", "storage", "worker", "herder", "http",
     ),
 }  # fmt: skip
+# Packages in which every folder works with the modules directly below the package, such as the broker: only folders are ordered.
+SHARED_ROOTS = ("core_broker",)
 # Programs that speak to people on standard output.
 PRINTING_FOLDERS = ("barnabas/cli", "barnabas/kafka_tools", "benchmarks", "deploy", "tests/provision")
 # A library that is whole whether or not a service uses all of it already: here a test is use enough.
@@ -77,15 +92,13 @@ def folders_keep_their_order(project: Project) -> Iterator[Violation]:
     for module in project.modules:
         package, _, rest = module.name.partition(".")
         own = rest.partition(".")[0]
-        order = ORDERS.get(package)
-        if order is None or not own:
+        if package not in ORDERS or not own:
             continue
-        if own not in order and module.path.count("/") > 1:
+        if own not in ORDERS[package] and module.path.count("/") > 1:
             yield Violation(module.path, 1, f"{package}/{own} has no place in the order of {package}")
-        place = _place(own, order)
         for name in sorted(project.imports_of(module)):
             imported_package, _, imported = name.partition(".")
-            if imported_package == package and imported and _place(imported.partition(".")[0], order) > place:
+            if imported_package == package and _comes_before(own, imported.partition(".")[0], package):
                 yield Violation(module.path, 1, f"{package}/{own} comes before {name}")
 
 
@@ -197,8 +210,12 @@ def _room(name: str) -> str | None:
     return next((room for room in ROOMS if _within(name, (room,))), None)
 
 
-def _place(name: str, order: tuple[str, ...]) -> int:
-    return order.index(name) if name in order else len(order)
+def _comes_before(own: str, imported: str, package: str) -> bool:
+    order = ORDERS[package]
+    if package in SHARED_ROOTS and not {own, imported} <= set(order):
+        return False
+    own_place, place = (order.index(each) if each in order else len(order) for each in (own, imported))
+    return bool(imported) and own_place < place
 
 
 def _within(name: str, packages: tuple[str, ...]) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 from barnabas.kernel.setting_errors import SettingError
 from core_broker.configs.broker import BROKER_CATALOGUE
-from core_broker.metrics.address import MetricsAddress
+from core_broker.configs.metrics_address import MetricsAddress
 from core_broker.metrics.listener import CONNECTIONS_MAX, CONTENT_TYPE, REQUEST_MAX_BYTES
 from tests.core_broker.faults.hosted_broker import HostedBroker
 from tests.core_broker.metrics.scrape import ask, port_of, scrape
