@@ -15,6 +15,7 @@ from barnabas.kernel.http.answer_cache import AnswerCache
 from barnabas.kernel.http.application import Application
 from barnabas.kernel.http.error_answers import ErrorAnswers
 from barnabas.kernel.http.metrics import RequestMetrics
+from barnabas.kernel.http.openapi import with_document
 from barnabas.kernel.http.request import BodyLimits
 from barnabas.kernel.http.router import Route, Router
 from barnabas.kernel.http.server import Server
@@ -32,6 +33,7 @@ from connect.herder.herder import Herder, TopicTracking
 from connect.herder.member import Member
 from connect.herder.views import About
 from connect.http.connectors import Connectors
+from connect.http.operation import API
 from connect.http.plugins import PluginPages
 from connect.http.problems import translate
 from connect.http.root import Root
@@ -80,7 +82,7 @@ class Instance:
 
     def server(self) -> Server:
         application = Application(
-            Router(self._routes()),
+            Router(with_document(API, self._routes())),
             self._metrics,
             errors=ErrorAnswers(translate),
             # How things are may change with each request.
@@ -133,7 +135,7 @@ class Instance:
         yield from Root(self._startup, self._loggers).routes()
         yield from PluginPages(self._plugins, self._startup).routes()
         yield from Connectors(self._startup).routes()
-        yield Route("GET", "/metrics", self._metrics.page)
+        yield self._metrics.route()
 
     async def _stores(self, clients: LogClients) -> AbstractAsyncContextManager[Stores]:
         own = self._own

@@ -12,14 +12,16 @@ from barnabas.kernel.http.answer_cache import AnswerCache
 from barnabas.kernel.http.application import Application
 from barnabas.kernel.http.error_answers import ErrorAnswers
 from barnabas.kernel.http.metrics import RequestMetrics
+from barnabas.kernel.http.openapi import with_document
 from barnabas.kernel.http.request import BodyLimits
 from barnabas.kernel.http.router import Route, Router
 from barnabas.kernel.http.server import Server
 from barnabas.kernel.settings import Settings
+from rest_proxy import docs_page
+from rest_proxy.api import API
 from rest_proxy.clients import Clients
 from rest_proxy.formats.formats import Formats
 from rest_proxy.health import ServiceHealth
-from rest_proxy.openapi import document
 from rest_proxy.origins import Origins
 from rest_proxy.problems import translate
 from rest_proxy.proxy import Proxy
@@ -55,7 +57,7 @@ class Instance:
     def server(self) -> Server:
         settings = self._settings
         application = Application(
-            Router(self.routes()),
+            Router(with_document(API, self.routes(), self._proxy.origins.of)),
             self._metrics,
             errors=ErrorAnswers(
                 partial(translate, brokers=", ".join(settings.items_of("bootstrap.servers"))), error_type
@@ -101,5 +103,5 @@ class Instance:
                 yield from part.routes(proxy)
             yield from self._streams.routes()
         yield from self._health.routes()
-        yield Route("GET", "/metrics", self._metrics.page)
-        yield from document.routes(proxy)
+        yield self._metrics.route()
+        yield docs_page.ROUTE

@@ -11,12 +11,23 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.health import Health
+from barnabas.kernel.http.operation import SERVICE_TAG, Operation, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import BOOLEAN, OBJECT, open_object
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.proxy import Proxy
 
 SILENCE_MAX_S: Final = 2.0
+
+_STATE: Final = content(open_object({"healthy": BOOLEAN, "status": OBJECT}))
+_READY: Final = content(open_object({"ready": BOOLEAN}))
+_HEALTH: Final = Operation(
+    "getKafkaHealth", SERVICE_TAG, "Check whether Kafka responds, and why not", {200: _STATE, 503: _STATE}
+)
+_READINESS: Final = Operation(
+    "getReadiness", SERVICE_TAG, "Check whether requests would be served", {200: _READY, 503: _READY}
+)
 
 
 class ServiceHealth:
@@ -32,8 +43,8 @@ class ServiceHealth:
 
     def routes(self) -> Iterator[Route]:
         yield from self._health.routes()
-        yield Route("GET", "/_health", self.health)
-        yield Route("GET", "/status/ready", self.ready)
+        yield Route("GET", "/_health", self.health, _HEALTH)
+        yield Route("GET", "/status/ready", self.ready, _READINESS)
 
     async def stop(self) -> None:
         await self._registry.close()

@@ -15,6 +15,7 @@ from barnabas.kernel.http.application import Application
 from barnabas.kernel.http.error_answers import ErrorAnswers
 from barnabas.kernel.http.health import Health
 from barnabas.kernel.http.metrics import RequestMetrics
+from barnabas.kernel.http.openapi import with_document
 from barnabas.kernel.http.request import BodyLimits
 from barnabas.kernel.http.router import Route, Router
 from barnabas.kernel.http.server import Server
@@ -31,6 +32,7 @@ from streams_sql.engine.figures import EngineFigures
 from streams_sql.engine_settings import EngineSettings
 from streams_sql.http import query_metrics
 from streams_sql.http.inserts import InsertPages
+from streams_sql.http.operation import API
 from streams_sql.http.problems import Problems, shape
 from streams_sql.http.queries import QueryPages
 from streams_sql.http.server_pages import ServerPages
@@ -75,7 +77,7 @@ class Instance:
         shapes = Shapes(lambda: self._host)
         problems = Problems(shapes)
         application = Application(
-            Router(self._routes(shapes, problems)),
+            Router(with_document(API, self._routes(shapes, problems))),
             self._metrics,
             errors=ErrorAnswers(problems.translate, shape=shape),
             # What the server knows may change with each record.
@@ -114,7 +116,7 @@ class Instance:
         yield from InsertPages(self._engine, problems, self._stopping).routes()
         yield from self._health.routes()
         yield from self._server_pages().routes()
-        yield Route("GET", "/metrics", self._metrics.page)
+        yield self._metrics.route()
 
     def _server_pages(self) -> ServerPages:
         return ServerPages(self._state, self._part_problems, self._statuses, lambda name: property_problem(name, ""))

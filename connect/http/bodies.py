@@ -10,6 +10,7 @@ import orjson
 
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.schema import NAME, OBJECT, Shape, closed_object, enum, list_of, map_of, nullable
 from connect.api.source import SourceOffset
 from connect.http.problems import BAD_REQUEST
 from connect.storage.status import TargetState
@@ -17,9 +18,15 @@ from connect.storage.status import TargetState
 _INITIAL_STATES: Final = {
     "RUNNING": TargetState.STARTED, "PAUSED": TargetState.PAUSED, "STOPPED": TargetState.STOPPED,
 }  # fmt: skip
-_CREATION_FIELDS: Final = frozenset({"name", "config", "initial_state"})
-_OFFSETS_FIELDS: Final = frozenset({"offsets"})
-_OFFSET_FIELDS: Final = frozenset({"partition", "offset"})
+_TEXT: Final = {"type": ["string", "number", "boolean"]}
+CONFIG: Final = Shape("Config", map_of(_TEXT))
+SOME_SETTINGS: Final = Shape("ConfigChanges", map_of(nullable(_TEXT)))
+EXAMPLE: Final = {"connector.class": "FileStreamSource", "file": "/tmp/lines.txt", "topic": "lines"}  # noqa: S108 - an example
+CREATION: Final = Shape(
+    "NewConnector", closed_object({"name": NAME, "config": CONFIG}, {"initial_state": enum(*_INITIAL_STATES)})
+)
+_OFFSET: Final = Shape("Offset", closed_object({"partition": OBJECT, "offset": nullable(OBJECT)}))
+OFFSETS: Final = Shape("Offsets", closed_object({"offsets": list_of(_OFFSET)}))
 NULL_VALUE: Final = "Null value can not be supplied as the configuration value."
 NO_OFFSETS: Final = "Partitions / offsets need to be provided for an alter offsets request"
 
@@ -47,7 +54,7 @@ async def json_object(request: Request) -> dict[str, Any]:
 async def creation(request: Request) -> Creation:
     """The body of `POST /connectors`."""
     body = await _settings_object(request)
-    _require_known(body, _CREATION_FIELDS)
+    _require_known(body, CREATION.members)
     config = body.get("config")
     if not isinstance(config, dict):
         raise HttpError(BAD_REQUEST, "config must be an object of settings")
@@ -83,7 +90,7 @@ async def config_changes(request: Request, name: str) -> dict[str, str | None]:
 
 async def offsets(request: Request) -> list[SourceOffset]:
     body = await json_object(request)
-    _require_known(body, _OFFSETS_FIELDS)
+    _require_known(body, OFFSETS.members)
     given = body.get("offsets")
     if not given or not isinstance(given, list):
         raise HttpError(BAD_REQUEST, NO_OFFSETS)
@@ -142,5 +149,5 @@ def _offset(given: Any) -> SourceOffset:
         raise HttpError(
             BAD_REQUEST, "each of the offsets must be an object with a partition and an offset, which are objects"
         )
-    _require_known(given, _OFFSET_FIELDS)
+    _require_known(given, _OFFSET.members)
     return SourceOffset(partition, offset)

@@ -10,11 +10,14 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.operation import Parameter
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import BOOLEAN, STRING, Shape, any_of, enum, list_of, map_of, open_object
 from connect.cluster.failures import NotFound
 from connect.herder.views import ConnectorInfo
 from connect.http import bodies, shapes
+from connect.http.operation import read, write
 from connect.http.problems import NOT_FOUND
 from connect.http.startup import Startup
 from connect.storage.status import TargetState
@@ -25,6 +28,84 @@ ACCEPTED: Final = 202
 NO_CONTENT: Final = 204
 TASK_NUMBER_MAX_DIGITS: Final = 9
 
+_TAG: Final = "Connectors"
+_EXPANDED: Final = Shape("ExpandedConnector", open_object({}, {"status": shapes.STATUS, "info": shapes.CONNECTOR}))
+_MESSAGE: Final = open_object({"message": STRING})
+_LIST: Final = read(
+    "listConnectors",
+    _TAG,
+    "List connectors: their names, or with `expand` more of each",
+    any_of(list_of(STRING), map_of(_EXPANDED)),
+    Parameter("expand", list_of(enum("status", "info")), "What to return of each connector."),
+)
+_CREATE: Final = write(
+    "createConnector",
+    _TAG,
+    "Create a connector",
+    {CREATED: shapes.CONNECTOR},
+    body=bodies.CREATION,
+    example={"name": "lines", "config": bodies.EXAMPLE},
+)
+_GET: Final = read("getConnector", _TAG, "Get a connector", shapes.CONNECTOR)
+_DELETE: Final = write("destroyConnector", _TAG, "Delete a connector", {NO_CONTENT: None})
+_GET_CONFIG: Final = read("getConnectorConfig", _TAG, "Get the configuration of a connector", map_of(STRING))
+_PUT_CONFIG: Final = write(
+    "putConnectorConfig",
+    _TAG,
+    "Create a connector, or replace its configuration",
+    {200: shapes.CONNECTOR, CREATED: shapes.CONNECTOR},
+    body=bodies.CONFIG,
+    example=bodies.EXAMPLE,
+)
+_PATCH_CONFIG: Final = write(
+    "patchConnectorConfig",
+    _TAG,
+    "Change some settings of a connector; null removes one",
+    {200: shapes.CONNECTOR},
+    body=bodies.SOME_SETTINGS,
+    example={"batch.size": None},
+)
+_GET_STATUS: Final = read("getConnectorStatus", _TAG, "Get the state of a connector and its tasks", shapes.STATUS)
+_PAUSE: Final = write("pauseConnector", _TAG, "Pause a connector", {ACCEPTED: None})
+_RESUME: Final = write("resumeConnector", _TAG, "Resume a connector", {ACCEPTED: None})
+_STOP: Final = write(
+    "stopConnector", _TAG, "Stop a connector: it keeps its offsets and has no tasks", {NO_CONTENT: None}
+)
+_RESTART: Final = write(
+    "restartConnector",
+    _TAG,
+    "Restart a connector",
+    {NO_CONTENT: None, ACCEPTED: shapes.STATUS},
+    Parameter("includeTasks", BOOLEAN, "Whether its tasks are restarted as well."),
+    Parameter("onlyFailed", BOOLEAN, "Restart only what has failed."),
+)
+_GET_TASKS: Final = read("getTaskConfigs", _TAG, "List the tasks of a connector", list_of(shapes.TASK))
+_PUT_TASKS: Final = write(
+    "putTaskConfigs",
+    _TAG,
+    "Set the configurations of the tasks: only for workers of the group, which sign the request",
+    {NO_CONTENT: None},
+    body=list_of(map_of(STRING)),
+)
+_GET_TASK_STATUS: Final = read("getTaskStatus", _TAG, "Get the state of a task", shapes.TASK_STATUS)
+_RESTART_TASK: Final = write("restartTask", _TAG, "Restart a task", {NO_CONTENT: None})
+_GET_TOPICS: Final = read(
+    "getConnectorActiveTopics",
+    _TAG,
+    "List the topics that a connector has used",
+    map_of(open_object({"topics": list_of(STRING)})),
+)
+_RESET_TOPICS: Final = write(
+    "resetConnectorActiveTopics", _TAG, "Forget the topics that a connector has used", {ACCEPTED: None}
+)
+_GET_OFFSETS: Final = read("getOffsets", _TAG, "Get the offsets of a connector", bodies.OFFSETS)
+_ALTER_OFFSETS: Final = write(
+    "alterConnectorOffsets", _TAG, "Change the offsets of a stopped connector", {200: _MESSAGE}, body=bodies.OFFSETS
+)
+_RESET_OFFSETS: Final = write(
+    "resetConnectorOffsets", _TAG, "Delete the offsets of a stopped connector", {200: _MESSAGE}
+)
+
 
 class Connectors:
     def __init__(self, startup: Startup) -> None:
@@ -32,27 +113,27 @@ class Connectors:
 
     def routes(self) -> Iterator[Route]:
         one = "/connectors/{connector}"
-        yield Route("GET", "/connectors", self.all)
-        yield Route("POST", "/connectors", self.create)
-        yield Route("GET", one, self.info)
-        yield Route("DELETE", one, self.delete)
-        yield Route("GET", f"{one}/config", self.config)
-        yield Route("PUT", f"{one}/config", self.put_config)
-        yield Route("PATCH", f"{one}/config", self.patch_config)
-        yield Route("GET", f"{one}/status", self.status)
-        yield Route("PUT", f"{one}/pause", self._target(TargetState.PAUSED, ACCEPTED))
-        yield Route("PUT", f"{one}/resume", self._target(TargetState.STARTED, ACCEPTED))
-        yield Route("PUT", f"{one}/stop", self._target(TargetState.STOPPED, NO_CONTENT))
-        yield Route("POST", f"{one}/restart", self.restart)
-        yield Route("GET", f"{one}/tasks", self.tasks)
-        yield Route("POST", f"{one}/tasks", self.accept_tasks)
-        yield Route("GET", f"{one}/tasks/{{task}}/status", self.task_status)
-        yield Route("POST", f"{one}/tasks/{{task}}/restart", self.restart_task)
-        yield Route("GET", f"{one}/topics", self.topics)
-        yield Route("PUT", f"{one}/topics/reset", self.reset_topics)
-        yield Route("GET", f"{one}/offsets", self.offsets)
-        yield Route("PATCH", f"{one}/offsets", self.alter_offsets)
-        yield Route("DELETE", f"{one}/offsets", self.reset_offsets)
+        yield Route("GET", "/connectors", self.all, _LIST)
+        yield Route("POST", "/connectors", self.create, _CREATE)
+        yield Route("GET", one, self.info, _GET)
+        yield Route("DELETE", one, self.delete, _DELETE)
+        yield Route("GET", f"{one}/config", self.config, _GET_CONFIG)
+        yield Route("PUT", f"{one}/config", self.put_config, _PUT_CONFIG)
+        yield Route("PATCH", f"{one}/config", self.patch_config, _PATCH_CONFIG)
+        yield Route("GET", f"{one}/status", self.status, _GET_STATUS)
+        yield Route("PUT", f"{one}/pause", self._target(TargetState.PAUSED, ACCEPTED), _PAUSE)
+        yield Route("PUT", f"{one}/resume", self._target(TargetState.STARTED, ACCEPTED), _RESUME)
+        yield Route("PUT", f"{one}/stop", self._target(TargetState.STOPPED, NO_CONTENT), _STOP)
+        yield Route("POST", f"{one}/restart", self.restart, _RESTART)
+        yield Route("GET", f"{one}/tasks", self.tasks, _GET_TASKS)
+        yield Route("POST", f"{one}/tasks", self.accept_tasks, _PUT_TASKS)
+        yield Route("GET", f"{one}/tasks/{{task}}/status", self.task_status, _GET_TASK_STATUS)
+        yield Route("POST", f"{one}/tasks/{{task}}/restart", self.restart_task, _RESTART_TASK)
+        yield Route("GET", f"{one}/topics", self.topics, _GET_TOPICS)
+        yield Route("PUT", f"{one}/topics/reset", self.reset_topics, _RESET_TOPICS)
+        yield Route("GET", f"{one}/offsets", self.offsets, _GET_OFFSETS)
+        yield Route("PATCH", f"{one}/offsets", self.alter_offsets, _ALTER_OFFSETS)
+        yield Route("DELETE", f"{one}/offsets", self.reset_offsets, _RESET_OFFSETS)
 
     # --- reading ---
 

@@ -10,19 +10,40 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.operation import Parameter
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import BOOLEAN, list_of
 from connect.api.plugin import Plugin, PluginKind
 from connect.api.settings import Key, keys_of
 from connect.config.connector_keys import CONNECTOR_KEYS
 from connect.config.definition import CONNECTOR_VERSION
 from connect.http import bodies, shapes
+from connect.http.operation import read, write
 from connect.http.problems import BAD_REQUEST, NOT_FOUND
 from connect.http.startup import Startup
 from connect.plugins.catalogue import Plugins, UnknownPlugin
 
 _CONNECTORS: Final = (PluginKind.SOURCE, PluginKind.SINK)
 _SUFFIX: Final = "Connector"
+
+_TAG: Final = "Plugins"
+_LIST: Final = read(
+    "listConnectorPlugins",
+    _TAG,
+    "List plugins",
+    list_of(shapes.PLUGIN),
+    Parameter("connectorsOnly", BOOLEAN, "Whether only connectors are listed; true when it is not given."),
+)
+_CONFIG: Final = read("getConnectorConfigDef", _TAG, "List the settings of a plugin", list_of(shapes.KEY))
+_VALIDATE: Final = write(
+    "validateConfigs",
+    _TAG,
+    "Check a configuration",
+    {200: shapes.VALIDATION},
+    body=bodies.SOME_SETTINGS,
+    example=bodies.EXAMPLE,
+)
 
 
 class PluginPages:
@@ -31,9 +52,9 @@ class PluginPages:
         self._startup = startup
 
     def routes(self) -> Iterator[Route]:
-        yield Route("GET", "/connector-plugins", self.all)
-        yield Route("GET", "/connector-plugins/{plugin}/config", self.config)
-        yield Route("PUT", "/connector-plugins/{plugin}/config/validate", self.validate)
+        yield Route("GET", "/connector-plugins", self.all, _LIST)
+        yield Route("GET", "/connector-plugins/{plugin}/config", self.config, _CONFIG)
+        yield Route("PUT", "/connector-plugins/{plugin}/config/validate", self.validate, _VALIDATE)
 
     async def all(self, request: Request) -> Response:
         connectors_only = (request.query_value("connectorsOnly") or "true").lower() == "true"

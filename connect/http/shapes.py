@@ -2,14 +2,92 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from connect.api.plugin import Plugin
-from connect.api.settings import Key
+from barnabas.kernel.http.schema import (
+    BOOLEAN,
+    INT32,
+    INTEGER,
+    STRING,
+    Schema,
+    Shape,
+    enum,
+    list_of,
+    map_of,
+    nullable,
+    open_object,
+)
+from barnabas.kernel.settings import Kind
+from connect.api.plugin import Plugin, PluginKind
+from connect.api.settings import Importance, Key, Width
 from connect.config.validation import Entry, Validation
 from connect.herder.views import ConnectorInfo, ConnectorStatus
-from connect.storage.status import Status
+from connect.storage.status import Condition, Status
 from connect.tasks.spec import TaskId
+
+_TYPE: Final = enum("source", "sink", "unknown")
+TASK_ID: Final = Shape("TaskId", open_object({"connector": STRING, "task": INT32}))
+CONNECTOR: Final = Shape(
+    "Connector",
+    open_object({"name": STRING, "config": map_of(STRING), "tasks": list_of(TASK_ID), "type": _TYPE}),
+)
+_STATE: Final[dict[str, Schema]] = {"state": enum(*[each.value for each in Condition]), "worker_id": STRING}
+_DETAILS: Final = {"version": STRING, "trace": STRING}
+TASK_STATUS: Final = Shape("TaskStatus", open_object({"id": INT32, **_STATE}, _DETAILS))
+STATUS: Final = Shape(
+    "ConnectorStatus",
+    open_object(
+        {
+            "name": STRING,
+            "connector": open_object(_STATE, _DETAILS),
+            "tasks": list_of(TASK_STATUS),
+            "type": _TYPE,
+        }
+    ),
+)
+TASK: Final = Shape("Task", open_object({"id": TASK_ID, "config": map_of(STRING)}))
+PLUGIN: Final = Shape(
+    "Plugin", open_object({"class": STRING, "type": enum(*[kind.value for kind in PluginKind])}, {"version": STRING})
+)
+KEY: Final = Shape(
+    "ConfigKey",
+    open_object(
+        {
+            "name": STRING,
+            "type": enum(*[kind.name for kind in Kind]),
+            "required": BOOLEAN,
+            "default_value": nullable(STRING),
+            "importance": enum(*[each.value for each in Importance]),
+            "documentation": STRING,
+            "group": nullable(STRING),
+            "order_in_group": INTEGER,
+            "width": enum(*[each.value for each in Width]),
+            "display_name": STRING,
+            "dependents": list_of(STRING),
+        }
+    ),
+)
+_VALUE: Final = open_object(
+    {
+        "name": STRING,
+        "value": nullable(STRING),
+        "recommended_values": list_of(STRING),
+        "errors": list_of(STRING),
+        "visible": BOOLEAN,
+    }
+)
+VALIDATION: Final = Shape(
+    "Validation",
+    open_object(
+        {
+            "name": STRING,
+            "error_count": INTEGER,
+            "groups": list_of(STRING),
+            "configs": list_of(open_object({"definition": KEY, "value": _VALUE})),
+        },
+        {"warnings": list_of(STRING)},
+    ),
+)
 
 
 def task_id(task: TaskId) -> dict[str, Any]:

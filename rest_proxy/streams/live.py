@@ -10,8 +10,10 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.content_type import Offer, choose, parse_media_type
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.operation import Operation, Parameter, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import INT32, INT64, STRING, Schema, enum, list_of
 from rest_proxy.formats.schema_choice import AUTO, PLAIN_FORMATS, SCHEMA_FORMATS
 from rest_proxy.kafka.client_settings import CONSUMER, ONE_OF_MANY, client_settings
 from rest_proxy.problems import RETRY_AFTER_S, not_acceptable
@@ -25,15 +27,15 @@ from rest_proxy.streams.offsets import Offsets
 from rest_proxy.streams.parameters import BEGINNING, END, SYNONYMS, check_parameters, number
 from rest_proxy.streams.positions import Positions
 from rest_proxy.streams.readers import Readers
-from rest_proxy.streams.record_form import RecordForm
+from rest_proxy.streams.record_form import STREAMED_RECORD, RecordForm
 from rest_proxy.streams.start import Start, partition_not_found
 from rest_proxy.v3.cluster import asked_cluster
+from rest_proxy.v3.operation import READ_ERRORS
 
 BAD_REQUEST: Final = 400
 SERVICE_UNAVAILABLE: Final = 503
 MEMBERS_MAX: Final = 50
 """Streams in consumer groups; each has a Kafka consumer of its own, with its threads."""
-PARAMETERS: Final = ("from", "group", "key", "key_format", "limit", "partition", "value_format")
 
 _FORMATS: Final = {form.upper(): form for form in (AUTO, *sorted(PLAIN_FORMATS | SCHEMA_FORMATS))}
 _OFFERS: Final = [
@@ -41,6 +43,39 @@ _OFFERS: Final = [
     for text, weight in ((Framing.LINES.value, 1.0), (Framing.EVENTS.value, 0.9))
     if (media_type := parse_media_type(text)) is not None
 ]
+_FORMAT: Final = enum(*_FORMATS)
+_PARAMETERS: Final = (
+    Parameter(
+        "from",
+        STRING,
+        "Where to begin: `beginning` (`earliest`), `end` (`latest`), an offset, a date, or the id of an event.",
+    ),
+    Parameter("partition", list_of(INT32), "Partitions to read; all when it is not given."),
+    Parameter(
+        "key",
+        STRING,
+        "Only records with this key, as key_format has it: `a` is also the JSON string, and 1 the number.",
+    ),
+    Parameter("limit", INT64, "End after so many records."),
+    Parameter("key_format", _FORMAT, "How to show keys. AUTO: by their schema, else as JSON, text or base64."),
+    Parameter("value_format", _FORMAT, "How to show values. AUTO: by their schema, else as JSON, text or base64."),
+    Parameter("group", STRING, "Read as a member of this consumer group."),
+)
+_NAMES: Final = [parameter.name for parameter in _PARAMETERS]
+_LAST_EVENT: Final = Parameter("Last-Event-ID", STRING, "The last event that the client has seen.", "header")
+_STREAM: Final[Schema] = {
+    "type": "string",
+    "description": "Many objects: one in each line, or in the data of each event.",
+    "contentMediaType": "application/json",
+    "contentSchema": STREAMED_RECORD,
+}
+_OPERATION: Final = Operation(
+    "streamRecords",
+    "Records",
+    "Read records as they come: one JSON object a line, or server-sent events",
+    {200: content(_STREAM, *[framing.value for framing in Framing]), **READ_ERRORS},
+    (*_PARAMETERS, _LAST_EVENT),
+)
 _RESETS: Final = {BEGINNING: "earliest", END: "latest"}
 
 
@@ -62,7 +97,7 @@ class LiveStreams:
         )
 
     def routes(self) -> Iterator[Route]:
-        yield Route("GET", "/v3/clusters/{cluster_id}/topics/{topic_name}/records", self.open)
+        yield Route("GET", "/v3/clusters/{cluster_id}/topics/{topic_name}/records", self.open, _OPERATION)
 
     async def open(self, request: Request) -> Response:
         wish = _wish(request)
@@ -108,7 +143,7 @@ def _wish(request: Request) -> Wish:
     chosen = choose(request.headers.get("accept", ""), _OFFERS)
     if chosen is None:
         raise not_acceptable(framing.value for framing in Framing)
-    check_parameters(request, PARAMETERS)
+    check_parameters(request, _NAMES)
     limit = request.query_value("limit")
     key = request.query_values("key")
     form = RecordForm(_form(request, "key_format"), _form(request, "value_format"))

@@ -9,13 +9,24 @@ from typing import Final
 import orjson
 from confluent_kafka import Message
 
+from barnabas.kernel.http.schema import ANYTHING, DATE_TIME, INT32, INT64, Shape, enum, nullable, open_object
 from rest_proxy.formats.failure import Undecodable
 from rest_proxy.formats.formats import Formats
 from rest_proxy.formats.schema_choice import AUTO, BINARY
-from rest_proxy.streams.record_headers import record_headers, shown_headers
+from rest_proxy.streams.record_headers import HEADERS, record_headers, shown_headers
 from rest_proxy.v3.receipts import iso_date
+from rest_proxy.v3.record_reader import TYPES
 
 NO_TIMESTAMP: Final = 0
+
+_SIDE: Final = nullable(open_object({"type": enum(*TYPES), "data": ANYTHING}))
+STREAMED_RECORD: Final = Shape(
+    "StreamedRecord",
+    open_object(
+        {"partition_id": INT32, "offset": INT64, "key": _SIDE, "value": _SIDE},
+        {"timestamp": DATE_TIME, "headers": HEADERS},
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)

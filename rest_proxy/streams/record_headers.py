@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
+from typing import Final
 
 from confluent_kafka import Message
+
+from barnabas.kernel.http.schema import BASE64, STRING, list_of, nullable, open_object
+
+HEADERS: Final = list_of(open_object({"name": STRING, "value": nullable(BASE64)}))
+"""The schema of what `shown_headers` returns."""
 
 
 def record_headers(message: Message) -> list[tuple[str, bytes | None]]:

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import orjson
 from confluent_kafka import Message
 
+from barnabas.kernel.http.schema import INTEGER, STRING, Shape, list_of, open_object
 from rest_proxy.formats.failure import Undecodable
 from rest_proxy.formats.formats import Formats
 from rest_proxy.formats.schema_choice import AUTO
-from rest_proxy.streams.record_headers import record_headers, shown_headers
+from rest_proxy.streams.record_headers import HEADERS, record_headers, shown_headers
+from rest_proxy.v2.consuming.answer import RECORD
 
 _Shape: TypeAlias = dict[str, Any]
+
+RECORDS: Final = Shape(
+    "PartitionRecords",
+    list_of(
+        {
+            **open_object(
+                {**RECORD, "timestamp": INTEGER, "headers": HEADERS}, {"key_type": STRING, "value_type": STRING}
+            ),
+            "description": "key_type and value_type name the format where the reader leaves it open: application/json.",
+        }
+    ),
+)
 
 
 async def readable(formats: Formats, form: str, messages: Sequence[Message]) -> list[_Shape]:

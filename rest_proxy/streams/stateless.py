@@ -10,8 +10,10 @@ import orjson
 from confluent_kafka import Message
 from starlette.responses import Response
 
+from barnabas.kernel.http import schema
 from barnabas.kernel.http.content_type import Offer, choose, parse_media_type
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.operation import Operation, Parameter, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from rest_proxy.formats.formats import Formats
@@ -23,8 +25,9 @@ from rest_proxy.streams.moment import moment_ms
 from rest_proxy.streams.offsets import Offsets
 from rest_proxy.streams.parameters import BEGINNING, END, SYNONYMS, check_parameters, number
 from rest_proxy.streams.readers import Readers
-from rest_proxy.streams.record_list import readable
+from rest_proxy.streams.record_list import RECORDS, readable
 from rest_proxy.v2.media import EMBEDDED_TYPES, V2
+from rest_proxy.v2.operation import MAX_BYTES, READ_ERRORS, TIMEOUT
 from rest_proxy.v2.partition_number import partition_number
 
 BAD_REQUEST: Final = 400
@@ -35,7 +38,6 @@ LIMIT_NONE: Final = 2**31
 POLL_S: Final = 1.0
 """How long one of the few readers may wait for records. Who waits for longer only looks whether there are any."""
 LOOK_AGAIN_S: Final = 0.1
-PARAMETERS: Final = ("limit", "max_bytes", "offset", "timeout", "timestamp")
 
 _FORMATS: Final = {
     "application/json": AUTO,
@@ -45,9 +47,33 @@ _FORMATS: Final = {
 }
 _OFFERS: Final = [Offer(media_type) for text in _FORMATS if (media_type := parse_media_type(text)) is not None]
 
+_PARAMETERS: Final = (
+    Parameter(
+        "offset",
+        schema.STRING,
+        "Where to begin: a number, `beginning` (`earliest`) or `end` (`latest`). Either this or a timestamp is needed.",
+    ),
+    Parameter(
+        "timestamp",
+        schema.STRING,
+        "When to begin: a date such as 2026-01-31 or 2026-01-31T12:00:00Z, or milliseconds since 1970.",
+    ),
+    TIMEOUT,
+    Parameter("limit", schema.INT32, "Records after which the response ends."),
+    MAX_BYTES,
+)
+_NAMES: Final = [parameter.name for parameter in _PARAMETERS]
+_OPERATION: Final = Operation(
+    "readRecords",
+    "Records (v2)",
+    "Read records of a partition from any position on, without a consumer instance",
+    {200: content(RECORDS, *_FORMATS), **READ_ERRORS},
+    _PARAMETERS,
+)
+
 
 def routes(proxy: Proxy) -> Iterator[Route]:
-    yield Route("GET", "/topics/{topic}/partitions/{partition}/records", PartitionRecords(proxy).get)
+    yield Route("GET", "/topics/{topic}/partitions/{partition}/records", PartitionRecords(proxy).get, _OPERATION)
 
 
 class PartitionRecords:
@@ -66,7 +92,7 @@ class PartitionRecords:
         chosen = choose(request.headers.get("accept", ""), _OFFERS)
         if chosen is None:
             raise not_acceptable(_FORMATS)
-        check_parameters(request, PARAMETERS)
+        check_parameters(request, _NAMES)
         topic, partition = request.path_value("topic"), partition_number(request)
         timeout_ms = self._timeout(request)
         request.waits = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
@@ -12,19 +13,37 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.content_type import Offer, choose, parse_media_type
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.operation import NO_BODY, Operation, Parameter, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Handler, Route
+from barnabas.kernel.http.schema import (
+    ANYTHING,
+    BOOLEAN,
+    INT64,
+    NAME,
+    STRING,
+    TOPIC_NAME,
+    URI,
+    Schema,
+    Shape,
+    closed_object,
+    enum,
+    list_of,
+    open_object,
+)
 from rest_proxy.problems import BAD_REQUEST, not_acceptable
 from rest_proxy.proxy import Proxy
 from rest_proxy.v2.consuming import places
-from rest_proxy.v2.consuming.answer import EXTRAS, Answer
+from rest_proxy.v2.consuming.answer import EXTRAS, RECORDS, Answer
 from rest_proxy.v2.consuming.body import INT32_MAX, items, read_given_object, read_object, text, topic
-from rest_proxy.v2.consuming.choice import FIELDS, InstanceChoice
+from rest_proxy.v2.consuming.choice import CHOICE, FIELDS, InstanceChoice
 from rest_proxy.v2.consuming.instance import Instance, ReadLimits
 from rest_proxy.v2.consuming.instances import MS_PER_S, Instances, Name
+from rest_proxy.v2.consuming.places import COMMITS, PARTITIONS, PLACE, SEEK
 from rest_proxy.v2.consuming.refusals import format_mismatch, invalid, partition_not_found
 from rest_proxy.v2.consuming.topic_pattern import TopicPattern
 from rest_proxy.v2.media import EMBEDDED_TYPES, V2
+from rest_proxy.v2.operation import MAX_BYTES, TIMEOUT, WRITE_ERRORS
 
 NO_CONTENT: Final = 204
 ONE_INSTANCE: Final = "/consumers/{group}/instances/{instance}"
@@ -32,6 +51,89 @@ ONE_INSTANCE: Final = "/consumers/{group}/instances/{instance}"
 _TYPES: Final = {essence: parse_media_type(essence) for essence in (V2, *EMBEDDED_TYPES.values())}
 # Clients may accept the type of their records everywhere; they are told ours, if they take it, where there are none.
 _OFFERS: Final = [Offer(kind, 1.0 if essence == V2 else 0.1) for essence, kind in _TYPES.items() if kind is not None]
+
+_ERRORS: Final = {**WRITE_ERRORS, HTTPStatus.CONFLICT: WRITE_ERRORS[HTTPStatus.NOT_FOUND]}
+_INSTANCE: Final[dict[str, Schema]] = {"instance_id": STRING, "base_uri": URI}
+_SUBSCRIPTION_BODY: Final = Shape(
+    "Subscription", closed_object({}, {"topics": list_of(TOPIC_NAME), "topic_pattern": NAME})
+)
+_COMMITTED_OFFSET: Final = open_object({**PLACE, "offset": INT64, "metadata": STRING})
+
+
+def _operation(
+    name: str,
+    summary: str,
+    response: Schema | None = None,
+    body: Schema | None = None,
+    parameters: tuple[Parameter, ...] = (),
+    *,
+    needs_body: bool = True,
+    example: Any = None,
+) -> Operation:
+    """Without a schema of the response, it has no body."""
+    responses = {NO_CONTENT: NO_BODY} if response is None else {200: content(response, *_TYPES)}
+    taken = NO_BODY if body is None else content(body, V2, example=example)
+    return Operation(name, "Consumers (v2)", summary, {**responses, **_ERRORS}, parameters, taken, needs_body)
+
+
+_LIST: Final = _operation(
+    "listInstances",
+    "List the open consumer instances of this proxy",
+    Shape("Instances", list_of(open_object({"group": STRING, **_INSTANCE}))),
+)
+_OPEN: Final = _operation(
+    "openInstance",
+    "Open a consumer instance",
+    Shape("Instance", open_object(_INSTANCE)),
+    CHOICE,
+    needs_body=False,
+    example={"name": "reader", "format": "json", "auto.offset.reset": "earliest"},
+)
+_DELETE: Final = _operation("closeInstance", "Close an instance: it leaves its group")
+_SUBSCRIBE: Final = _operation(
+    "subscribe", "Subscribe to topics", body=_SUBSCRIPTION_BODY, example={"topics": ["readings"]}
+)
+_SUBSCRIPTION: Final = _operation(
+    "getSubscription",
+    "List the subscribed topics",
+    Shape("SubscribedTopics", open_object({"topics": list_of(STRING)})),
+)
+_UNSUBSCRIBE: Final = _operation("unsubscribe", "Unsubscribe from all topics")
+_ASSIGN: Final = _operation("assign", "Choose partitions, without a group", body=PARTITIONS)
+_ASSIGNMENTS: Final = _operation(
+    "getAssignments",
+    "List the assigned partitions",
+    Shape("AssignedPartitions", open_object({"partitions": list_of(open_object(PLACE))})),
+)
+_COMMIT: Final = _operation(
+    "commitOffsets",
+    "Commit offsets; without a body those of all records that were read",
+    list_of(ANYTHING, maxItems=0),
+    COMMITS,
+    (Parameter("async", BOOLEAN, "Respond before the group's coordinator does."),),
+    needs_body=False,
+)
+_COMMITTED: Final = _operation(
+    "getCommittedOffsets",
+    "Get the committed offsets of the partitions in the body",
+    Shape("CommittedOffsets", open_object({"offsets": list_of(_COMMITTED_OFFSET)})),
+    PARTITIONS,
+)
+_SEEK: Final = _operation("seek", "Continue at these offsets or timestamps", body=SEEK)
+_SEEK_TO_BEGINNING: Final = _operation("seekToBeginning", "Continue at the first records", body=PARTITIONS)
+_SEEK_TO_END: Final = _operation("seekToEnd", "Continue after the last records", body=PARTITIONS)
+_READ: Final = _operation(
+    "readInstanceRecords",
+    "Read records of the subscribed topics or assigned partitions",
+    RECORDS,
+    parameters=(
+        TIMEOUT,
+        MAX_BYTES,
+        Parameter(
+            "include", enum(*EXTRAS, ",".join(EXTRAS)), "What to return of each record beyond key, value and position."
+        ),
+    ),
+)
 
 Act: TypeAlias = Callable[[Request, Instance], Awaitable[Response]]
 
@@ -45,23 +147,23 @@ class Consumers:
         self._instances = Instances(proxy.settings, proxy.clients.threads, proxy.clients.reachability, proxy.stopping)
 
     def routes(self) -> Iterator[Route]:
-        yield Route("GET", "/consumers", self.all)
-        yield Route("POST", "/consumers/{group}", self.open)
-        yield Route("DELETE", ONE_INSTANCE, self.delete)
-        for method, rest, act in (
-            ("POST", "subscription", subscribe),
-            ("GET", "subscription", tell_subscription),
-            ("DELETE", "subscription", unsubscribe),
-            ("POST", "assignments", assign),
-            ("GET", "assignments", tell_assignments),
-            ("POST", "offsets", commit),
-            ("GET", "offsets", tell_committed),
-            ("POST", "positions", seek),
-            ("POST", "positions/beginning", seek_to_beginning),
-            ("POST", "positions/end", seek_to_end),
-            ("GET", "records", self.read),
+        yield Route("GET", "/consumers", self.all, _LIST)
+        yield Route("POST", "/consumers/{group}", self.open, _OPEN)
+        yield Route("DELETE", ONE_INSTANCE, self.delete, _DELETE)
+        for method, rest, act, operation in (
+            ("POST", "subscription", subscribe, _SUBSCRIBE),
+            ("GET", "subscription", tell_subscription, _SUBSCRIPTION),
+            ("DELETE", "subscription", unsubscribe, _UNSUBSCRIBE),
+            ("POST", "assignments", assign, _ASSIGN),
+            ("GET", "assignments", tell_assignments, _ASSIGNMENTS),
+            ("POST", "offsets", commit, _COMMIT),
+            ("GET", "offsets", tell_committed, _COMMITTED),
+            ("POST", "positions", seek, _SEEK),
+            ("POST", "positions/beginning", seek_to_beginning, _SEEK_TO_BEGINNING),
+            ("POST", "positions/end", seek_to_end, _SEEK_TO_END),
+            ("GET", "records", self.read, _READ),
         ):
-            yield Route(method, f"{ONE_INSTANCE}/{rest}", self._with_instance(act))
+            yield Route(method, f"{ONE_INSTANCE}/{rest}", self._with_instance(act), operation)
 
     async def stop(self) -> None:
         await self._instances.stop()
@@ -118,7 +220,7 @@ class Consumers:
 
 
 async def subscribe(request: Request, instance: Instance) -> Response:
-    found = await read_given_object(request, ("topics", "topic_pattern"))
+    found = await read_given_object(request, _SUBSCRIPTION_BODY.members)
     if found.get("topics") is not None:
         await instance.run(instance.member.subscribe, items(found, "topics", topic))
     elif found.get("topic_pattern") is not None:
@@ -137,7 +239,7 @@ async def unsubscribe(_request: Request, instance: Instance) -> Response:
 
 
 async def assign(request: Request, instance: Instance) -> Response:
-    wanted = places.partitions(await read_given_object(request, ("partitions",)))
+    wanted = places.partitions(await read_given_object(request, PARTITIONS.members))
     await instance.run(instance.member.assign, wanted)
     return Response(status_code=NO_CONTENT)
 
@@ -148,7 +250,7 @@ async def tell_assignments(request: Request, instance: Instance) -> Response:
 
 
 async def commit(request: Request, instance: Instance) -> Response:
-    found = await read_object(request, ("offsets",))
+    found = await read_object(request, COMMITS.members)
     given = None if found is None or found.get("offsets") is None else places.commits(found)
     await instance.run(instance.member.commit, given, asynchronous=request.flag("async"))
     return _answer(request, [])
@@ -156,7 +258,7 @@ async def commit(request: Request, instance: Instance) -> Response:
 
 async def tell_committed(request: Request, instance: Instance) -> Response:
     """The partitions come in a body, which is unusual for a GET."""
-    found = await read_object(request, ("partitions",))
+    found = await read_object(request, PARTITIONS.members)
     if found is None:
         raise partition_not_found()
     committed = await instance.run(instance.member.committed, places.partitions(found))
@@ -169,7 +271,7 @@ async def tell_committed(request: Request, instance: Instance) -> Response:
 
 
 async def seek(request: Request, instance: Instance) -> Response:
-    found = await read_given_object(request, ("offsets", "timestamps"))
+    found = await read_given_object(request, SEEK.members)
     offsets, moments_ms = places.offsets(found), places.moments_ms(found)
     await instance.settle()
     await instance.run(instance.member.seek, offsets)
@@ -179,14 +281,14 @@ async def seek(request: Request, instance: Instance) -> Response:
 
 
 async def seek_to_beginning(request: Request, instance: Instance) -> Response:
-    wanted = places.partitions(await read_given_object(request, ("partitions",)))
+    wanted = places.partitions(await read_given_object(request, PARTITIONS.members))
     await instance.settle()
     await instance.run(instance.member.seek_to_beginning, wanted)
     return Response(status_code=NO_CONTENT)
 
 
 async def seek_to_end(request: Request, instance: Instance) -> Response:
-    wanted = places.partitions(await read_given_object(request, ("partitions",)))
+    wanted = places.partitions(await read_given_object(request, PARTITIONS.members))
     await instance.settle()
     await instance.run(instance.member.seek_to_end, wanted)
     return Response(status_code=NO_CONTENT)

@@ -22,10 +22,10 @@ HEADERS_KEPT_MAX: Final = 256
 """Clients send the same few headers again and again."""
 
 _FORMAT_OF_TYPE: Final = {essence: form for form, essence in EMBEDDED_TYPES.items()}
+_WEIGHTS: Final = {V2: 1.0, "application/vnd.kafka+json": 0.9, JSON_TYPE: 0.5}
+ANSWER_TYPES: Final = tuple(_WEIGHTS)
 _OFFERS: Final = tuple(
-    Offer(media_type, weight)
-    for text, weight in ((V2, 1.0), ("application/vnd.kafka+json", 0.9), (JSON_TYPE, 0.5))
-    if (media_type := parse_media_type(text)) is not None
+    Offer(media_type, weight) for text, weight in _WEIGHTS.items() if (media_type := parse_media_type(text)) is not None
 )
 
 

@@ -11,8 +11,10 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.answers import JsonAnswer
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.operation import ERROR, Operation, Parameter, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import INT32, INT64, STRING, Shape, any_of, list_of, nullable, open_object
 from rest_proxy.formats.failure import InvalidData
 from rest_proxy.formats.plain_formats import PLAIN_ENCODERS
 from rest_proxy.formats.schema_choice import SchemaChoice
@@ -33,24 +35,59 @@ from rest_proxy.problems import (
     raise_unreachable,
 )
 from rest_proxy.proxy import Proxy
-from rest_proxy.v2.media import answer_type, embedded_format
+from rest_proxy.v2.media import ANSWER_TYPES, answer_type, embedded_format
+from rest_proxy.v2.operation import WRITE_ERRORS
 from rest_proxy.v2.partition_number import PARTITION_MAX, partition_number
-from rest_proxy.v2.produce_request import ProduceRequest, unrecognized
+from rest_proxy.v2.produce_request import BODY, RECORD_FIELDS, ProduceRequest, unrecognized
 from rest_proxy.whole_number import as_integer
 
 OK: Final = 200
 RECORDS_AT_ONCE: Final = 500
 """Records that are encoded before other requests have their turn."""
 
-_RECORD_FIELDS: Final = frozenset({"key", "value", "partition"})
+_RECORD_FIELDS: Final = frozenset(RECORD_FIELDS)
 _PLACE: Final = b'{"partition":%d,"offset":%d,"error_code":null,"error":null}'
+_RECEIPTS: Final = Shape(
+    "ProducedRecords",
+    open_object(
+        {
+            "offsets": list_of(
+                open_object(
+                    {
+                        "partition": nullable(INT32),
+                        "offset": nullable(INT64),
+                        "error_code": nullable(INT32),
+                        "error": nullable(STRING),
+                    }
+                )
+            ),
+            "key_schema_id": nullable(INT32),
+            "value_schema_id": nullable(INT32),
+        }
+    ),
+)
+_REQUEST_ID: Final = Parameter(
+    "X-Request-ID", STRING, "A name for the request, which its response and the log repeat.", "header"
+)
 _STATUS_OF_CODE: Final = {AUTHENTICATION_FAILED: UNAUTHORIZED, AUTHORIZATION_FAILED: FORBIDDEN}
 
 
 def routes(proxy: Proxy) -> Iterator[Route]:
     produce = Produce(proxy)
-    yield Route("POST", "/topics/{topic}", produce.to_topic)
-    yield Route("POST", "/topics/{topic}/partitions/{partition}", produce.to_partition)
+    yield Route("POST", "/topics/{topic}", produce.to_topic, _operation("produce", "Write records to a topic"))
+    yield Route(
+        "POST",
+        "/topics/{topic}/partitions/{partition}",
+        produce.to_partition,
+        _operation("produceToPartition", "Write records to a partition"),
+    )
+
+
+def _operation(name: str, summary: str) -> Operation:
+    # Clients without access learn so with the results of each record.
+    denied = content(any_of(_RECEIPTS, ERROR), *ANSWER_TYPES)
+    responses = {**WRITE_ERRORS, OK: content(_RECEIPTS, *ANSWER_TYPES), UNAUTHORIZED: denied, FORBIDDEN: denied}
+    return Operation(name, "Records (v2)", summary, responses, (_REQUEST_ID,), BODY)
 
 
 class _Part(NamedTuple):

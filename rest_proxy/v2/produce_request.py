@@ -5,14 +5,54 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple, Self
 
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.operation import Content, content
+from barnabas.kernel.http.schema import ANYTHING, BASE64, INT32, STRING, Shape, closed_object, list_of, nullable
 from rest_proxy.formats import json_text
-from rest_proxy.formats.schema_choice import SchemaChoice
+from rest_proxy.formats.schema_choice import AVRO, BINARY, JSON, JSONSCHEMA, PROTOBUF, SchemaChoice
 from rest_proxy.problems import BAD_REQUEST, UNPROCESSABLE
+from rest_proxy.v2.media import EMBEDDED_TYPES
 from rest_proxy.whole_number import as_integer
 
 SCHEMA_ID_MAX: Final = 2**31 - 1
 
-_FIELDS: Final = frozenset({"records", "key_schema", "key_schema_id", "value_schema", "value_schema_id"})
+RECORD_FIELDS: Final = ("key", "value", "partition")
+
+
+def _body(form: str) -> Shape:
+    """A name for each format: generators of clients name their functions by them."""
+    data = nullable(BASE64) if form == BINARY else ANYTHING
+    record = closed_object({}, dict(zip(RECORD_FIELDS, (data, data, nullable(INT32)), strict=True)))
+    return Shape(
+        f"{form.capitalize()}RecordsToProduce",
+        closed_object(
+            {"records": list_of(record, minItems=1)},
+            {
+                "key_schema": nullable(STRING),
+                "key_schema_id": nullable(INT32),
+                "value_schema": nullable(STRING),
+                "value_schema_id": nullable(INT32),
+            },
+        ),
+    )
+
+
+_AVRO: Final = '{"type": "record", "name": "Reading", "fields": [{"name": "celsius", "type": "int"}]}'
+_PROTOBUF: Final = 'syntax = "proto3"; message Reading { int32 celsius = 1; }'
+_JSON_SCHEMA: Final = '{"type": "object", "properties": {"celsius": {"type": "integer"}}}'
+_READING: Final = [{"value": {"celsius": 21}}]
+_EXAMPLES: Final = {
+    BINARY: {"records": [{"key": "a2V5", "value": "dmFsdWU="}]},
+    JSON: {"records": [{"key": "key", "value": {"any": "JSON"}}]},
+    AVRO: {"value_schema": _AVRO, "records": _READING},
+    JSONSCHEMA: {"value_schema": _JSON_SCHEMA, "records": _READING},
+    PROTOBUF: {"value_schema": _PROTOBUF, "records": _READING},
+}
+BODY: Final[Content] = {
+    essence: media_type
+    for form, example in _EXAMPLES.items()
+    for essence, media_type in content(_body(form), EMBEDDED_TYPES[form], example=example).items()
+}
+_FIELDS: Final = _body(BINARY).members
 
 
 class ProduceRequest(NamedTuple):

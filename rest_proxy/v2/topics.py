@@ -9,8 +9,21 @@ from typing import Any, Final
 from starlette.responses import RedirectResponse, Response
 
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.operation import NO_BODY, SERVICE_TAG, Operation, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import (
+    BOOLEAN,
+    INT32,
+    INT64,
+    OBJECT,
+    STRING,
+    Shape,
+    list_of,
+    map_of,
+    nullable,
+    open_object,
+)
 from rest_proxy.kafka.admin import REQUEST_TIMEOUT_S, Admin
 from rest_proxy.kafka.admin_types import ConfigResource, ResourceType
 from rest_proxy.kafka.descriptions import describe_topic
@@ -18,7 +31,8 @@ from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.kafka.partition_offsets import EARLIEST, LATEST, partition_offsets
 from rest_proxy.problems import NOT_FOUND, PARTITION_NOT_FOUND
 from rest_proxy.proxy import Proxy
-from rest_proxy.v2.media import answer
+from rest_proxy.v2.media import ANSWER_TYPES, answer
+from rest_proxy.v2.operation import READ_ERRORS, read
 from rest_proxy.v2.partition_number import partition_number
 
 INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
@@ -26,17 +40,54 @@ INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state",
 NO_LEADER: Final = -1
 HTML: Final = "text/html"
 
+_REPLICA: Final = Shape("Replica", open_object({"broker": INT32, "leader": BOOLEAN, "in_sync": BOOLEAN}))
+PARTITION: Final = Shape(
+    "Partition",
+    open_object(
+        {"partition": INT32, "leader": {"type": "integer", "minimum": NO_LEADER}, "replicas": list_of(_REPLICA)}
+    ),
+)
+PARTITIONS: Final = Shape("Partitions", list_of(PARTITION))
+TOPIC: Final = Shape(
+    "Topic", open_object({"name": STRING, "configs": map_of(nullable(STRING)), "partitions": PARTITIONS})
+)
+_TAG: Final = "Topics (v2)"
+_EMPTY: Final = {HTTPStatus.OK: content({**OBJECT, "maxProperties": 0}, *ANSWER_TYPES), **READ_ERRORS}
+_GET_ROOT: Final = Operation(
+    "getRoot",
+    SERVICE_TAG,
+    "Check that the service responds; browsers are redirected to the page for people",
+    {**_EMPTY, HTTPStatus.SEE_OTHER: NO_BODY},
+)
+_POST_ROOT: Final = Operation("postRoot", SERVICE_TAG, "Check that the service responds", _EMPTY)
+_BROKERS: Final = read(
+    "listBrokers",
+    "Brokers (v2)",
+    "List the ids of brokers",
+    Shape("Brokers", open_object({"brokers": list_of(INT32)})),
+)
+_NAMES: Final = read("listTopics", _TAG, "List the names of topics", Shape("TopicNames", list_of(STRING)))
+_GET: Final = read("getTopic", _TAG, "Describe a topic with its configs and partitions", TOPIC)
+_PARTITIONS: Final = read("listPartitions", _TAG, "List the partitions of a topic", PARTITIONS)
+_PARTITION: Final = read("getPartition", _TAG, "Describe a partition", PARTITION)
+_OFFSETS: Final = read(
+    "getPartitionOffsets",
+    _TAG,
+    "Get the first offset of a partition, and the next one",
+    Shape("PartitionOffsets", open_object({"beginning_offset": INT64, "end_offset": INT64})),
+)
+
 
 def routes(proxy: Proxy) -> Iterator[Route]:
     topics = Topics(proxy.clients.admin)
-    yield Route("GET", "/", topics.root)
-    yield Route("POST", "/", topics.root)
-    yield Route("GET", "/brokers", topics.brokers)
-    yield Route("GET", "/topics", topics.names)
-    yield Route("GET", "/topics/{topic}", topics.topic)
-    yield Route("GET", "/topics/{topic}/partitions", topics.partitions)
-    yield Route("GET", "/topics/{topic}/partitions/{partition}", topics.partition)
-    yield Route("GET", "/topics/{topic}/partitions/{partition}/offsets", topics.offsets)
+    yield Route("GET", "/", topics.root, _GET_ROOT)
+    yield Route("POST", "/", topics.root, _POST_ROOT)
+    yield Route("GET", "/brokers", topics.brokers, _BROKERS)
+    yield Route("GET", "/topics", topics.names, _NAMES)
+    yield Route("GET", "/topics/{topic}", topics.topic, _GET)
+    yield Route("GET", "/topics/{topic}/partitions", topics.partitions, _PARTITIONS)
+    yield Route("GET", "/topics/{topic}/partitions/{partition}", topics.partition, _PARTITION)
+    yield Route("GET", "/topics/{topic}/partitions/{partition}/offsets", topics.offsets, _OFFSETS)
 
 
 class Topics:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeVar
 
+from barnabas.kernel.http.operation import Parameter
 from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.schema import STRING, Shape, closed_object
 from rest_proxy.kafka.admin_types import (
     AclBinding,
     AclBindingFilter,
@@ -18,14 +20,11 @@ from rest_proxy.kafka.admin_types import (
 from rest_proxy.v3.cluster import Cluster
 from rest_proxy.v3.members import Members
 from rest_proxy.v3.refusals import bad_request, not_found
-from rest_proxy.v3.resource import Resource, resource
+from rest_proxy.v3.resource import Resource, kind_of, resource
 
 ANY: Final = "ANY"
 UNKNOWN: Final = "UNKNOWN"
 
-MEMBERS: Final = frozenset(
-    {"resource_type", "resource_name", "pattern_type", "principal", "host", "operation", "permission"}
-)
 # librdkafka calls the cluster a broker. It knows no delegation tokens.
 _RESOURCE_TYPES: Final = {
     UNKNOWN: ResourceType.UNKNOWN,
@@ -47,6 +46,21 @@ _NOT_IN_RULES: Final = {
     "operation": {ANY, UNKNOWN},
     "permission": {ANY, UNKNOWN},
 }
+
+_MEMBERS: Final = {
+    "resource_type": STRING,
+    "resource_name": STRING,
+    "pattern_type": STRING,
+    "principal": STRING,
+    "host": STRING,
+    "operation": STRING,
+    "permission": STRING,
+}
+ACL: Final = kind_of("KafkaAcl", {"cluster_id": STRING, **_MEMBERS})
+NEW_ACL: Final = Shape("NewAcl", closed_object(_MEMBERS))
+PATTERN: Final = tuple(
+    Parameter(name, schema, "Rules with this value; it may be ANY.") for name, schema in _MEMBERS.items()
+)
 
 WordT = TypeVar("WordT", bound=Enum)
 
@@ -148,7 +162,7 @@ class Acl:
         return cluster.url("acls", query=self.members())
 
     def resource(self, cluster: Cluster) -> Resource:
-        return resource("KafkaAcl", self.url(cluster), None, {"cluster_id": cluster.id, **self.members()})
+        return resource(ACL, self.url(cluster), None, {"cluster_id": cluster.id, **self.members()})
 
 
 def _word(members: Members, name: str, words: dict[str, WordT]) -> str:

@@ -10,6 +10,7 @@ from confluent_kafka import Node
 from starlette.responses import Response
 
 from barnabas.kernel.http.content_type import MediaType, Offer, choose, parse_media_type
+from barnabas.kernel.http.operation import Operation
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Handler, Route
 from rest_proxy.problems import not_acceptable, unsupported
@@ -74,11 +75,11 @@ class ClusterRoutes:
     def __init__(self, proxy: Proxy) -> None:
         self._proxy = proxy
 
-    def route(self, method: str, path: str, handler: ClusterHandler) -> Route:
+    def route(self, method: str, path: str, handler: ClusterHandler, operation: Operation) -> Route:
         async def handle(request: Request) -> Response:
             return await handler(request, await asked_cluster(self._proxy, request))
 
-        return Route(method, CLUSTER_PATH + path, json_alone(handle))
+        return Route(method, CLUSTER_PATH + path, json_alone(handle), operation)
 
 
 def _refuse_nul(request: Request) -> None:

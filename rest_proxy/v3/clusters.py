@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from starlette.responses import Response
 
 from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import STRING, nullable
 from rest_proxy.proxy import Proxy
 from rest_proxy.v3.cluster import CLUSTER_PATH, Cluster, connected_cluster, json_alone
+from rest_proxy.v3.operation import read
 from rest_proxy.v3.refusals import not_found
-from rest_proxy.v3.resource import Resource, collection, resource
+from rest_proxy.v3.resource import LINK, Resource, collection, kind_of, list_kind, resource
+
+CLUSTER: Final = kind_of(
+    "KafkaCluster",
+    {
+        "cluster_id": STRING,
+        "controller": nullable(LINK),
+        "acls": LINK,
+        "brokers": LINK,
+        "broker_configs": LINK,
+        "consumer_groups": LINK,
+        "topics": LINK,
+        "partition_reassignments": LINK,
+    },
+)
+_LIST: Final = read("listKafkaClusters", "Clusters", "List the connected cluster", list_kind(CLUSTER))
+_GET: Final = read("getKafkaCluster", "Clusters", "Describe the cluster", CLUSTER)
 
 
 def routes(proxy: Proxy) -> Iterator[Route]:
     clusters = Clusters(proxy)
-    yield Route("GET", "/v3/clusters", json_alone(clusters.list_all))
-    yield Route("GET", CLUSTER_PATH, json_alone(clusters.get))
+    yield Route("GET", "/v3/clusters", json_alone(clusters.list_all), _LIST)
+    yield Route("GET", CLUSTER_PATH, json_alone(clusters.get), _GET)
 
 
 class Clusters:
@@ -27,7 +46,7 @@ class Clusters:
 
     async def list_all(self, request: Request) -> Response:
         cluster = await connected_cluster(self._proxy, request)
-        return json_answer(collection("KafkaClusterList", cluster.links.url(), [_cluster(cluster)]))
+        return json_answer(collection(CLUSTER, cluster.links.url(), [_cluster(cluster)]))
 
     async def get(self, request: Request) -> Response:
         cluster = await connected_cluster(self._proxy, request)
@@ -39,7 +58,7 @@ class Clusters:
 def _cluster(cluster: Cluster) -> Resource:
     controller = cluster.controller_id
     return resource(
-        "KafkaCluster",
+        CLUSTER,
         cluster.url(),
         cluster.name(),
         {

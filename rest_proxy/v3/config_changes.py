@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.schema import BOOLEAN, NAME, STRING, TOPIC_NAME, Shape, closed_object, enum, list_of, nullable
 from rest_proxy.kafka.admin import REQUEST_TIMEOUT_S, Admin
 from rest_proxy.kafka.admin_types import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 from rest_proxy.kafka.failure import KafkaFailure
@@ -17,10 +18,15 @@ from rest_proxy.v3.refusals import bad_kafka_request, bad_request
 _SET: Final = "SET"
 _DELETE: Final = "DELETE"
 
-_VALUE: Final = frozenset({"value"})
-_BATCH: Final = frozenset({"data", "validate_only"})
-_TOPIC: Final = frozenset({"topic_name", "configs"})
-_CHANGE: Final = frozenset({"name", "value", "operation"})
+CONFIG_VALUE: Final = Shape("ConfigValue", closed_object({"value": STRING}))
+_CHANGE: Final = Shape(
+    "ConfigChange", closed_object({"name": NAME}, {"value": nullable(STRING), "operation": enum(_SET, _DELETE)})
+)
+CONFIG_CHANGES: Final = Shape("ConfigChanges", closed_object({"data": list_of(_CHANGE)}, {"validate_only": BOOLEAN}))
+_TOPIC: Final = Shape("ChangesOfTopic", closed_object({"topic_name": TOPIC_NAME, "configs": list_of(_CHANGE)}))
+TOPIC_CONFIG_CHANGES: Final = Shape(
+    "TopicConfigChanges", closed_object({"data": list_of(_TOPIC)}, {"validate_only": BOOLEAN})
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,7 @@ class ChangeBatch:
 
 async def read_value(request: Request, name: str) -> ChangeBatch:
     """The one new value of a PUT."""
-    members = await Members.of(request, _VALUE)
+    members = await Members.of(request, CONFIG_VALUE)
     return ChangeBatch((ConfigChange(name, _value(members, name)),))
 
 
@@ -54,13 +60,13 @@ def reset(name: str) -> ChangeBatch:
 
 
 async def read_batch(request: Request) -> ChangeBatch:
-    members = await Members.of(request, _BATCH)
+    members = await Members.of(request, CONFIG_CHANGES)
     return ChangeBatch(_changes(members, "data"), members.flag("validate_only"))
 
 
 async def read_topics(request: Request) -> dict[str, ChangeBatch]:
     """The changes of several topics, by their names."""
-    members = await Members.of(request, _BATCH)
+    members = await Members.of(request, TOPIC_CONFIG_CHANGES)
     validate_only = members.flag("validate_only")
     batches: dict[str, ChangeBatch] = {}
     for entry in members.objects("data", _TOPIC):

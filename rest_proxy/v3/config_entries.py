@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from barnabas.kernel.http.schema import BOOLEAN, INT32, STRING, Shape, constant, list_of, nullable, open_object
 from rest_proxy.kafka.admin import REQUEST_TIMEOUT_S, Admin
 from rest_proxy.kafka.admin_types import ConfigEntry, ConfigResource, ResourceType
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.v3.cluster import Cluster
-from rest_proxy.v3.resource import Resource, resource
+from rest_proxy.v3.resource import Resource, kind_of, resource
 
 DYNAMIC_DEFAULT_BROKER: Final = 3
 
@@ -25,12 +26,26 @@ _SOURCES: Final = {
     8: "DYNAMIC_GROUP_CONFIG",
 }
 
+_CONFIG: Final = {
+    "cluster_id": STRING,
+    "name": STRING,
+    "value": nullable(STRING),
+    "is_read_only": BOOLEAN,
+    "is_sensitive": BOOLEAN,
+    "source": STRING,
+    "synonyms": list_of(open_object({"name": STRING, "value": nullable(STRING), "source": STRING})),
+    "is_default": BOOLEAN,
+}
+TOPIC_CONFIG: Final = kind_of("KafkaTopicConfig", {**_CONFIG, "topic_name": STRING})
+BROKER_CONFIG: Final = kind_of("KafkaBrokerConfig", {**_CONFIG, "broker_id": INT32})
+CLUSTER_CONFIG: Final = kind_of("KafkaClusterConfig", {**_CONFIG, "config_type": constant("BROKER")})
+
 
 @dataclass(frozen=True, slots=True)
 class ConfigOwner:
     """What a config belongs to."""
 
-    kind: str
+    kind: Shape
     """Of its entries."""
     path: tuple[str | int, ...]
     """Where its entries are."""
@@ -65,17 +80,15 @@ class ConfigOwner:
 
 def topic_owner(topic: str) -> ConfigOwner:
     path = ("topics", topic, "configs")
-    return ConfigOwner("KafkaTopicConfig", path, (("topic", topic),), "config", ("topic_name", topic))
+    return ConfigOwner(TOPIC_CONFIG, path, (("topic", topic),), "config", ("topic_name", topic))
 
 
 def broker_owner(broker_id: int) -> ConfigOwner:
     path = ("brokers", broker_id, "configs")
-    return ConfigOwner("KafkaBrokerConfig", path, (("broker", broker_id),), "config", ("broker_id", broker_id))
+    return ConfigOwner(BROKER_CONFIG, path, (("broker", broker_id),), "config", ("broker_id", broker_id))
 
 
-ALL_BROKERS: Final = ConfigOwner(
-    "KafkaClusterConfig", ("broker-configs",), (), "broker-config", ("config_type", "BROKER")
-)
+ALL_BROKERS: Final = ConfigOwner(CLUSTER_CONFIG, ("broker-configs",), (), "broker-config", ("config_type", "BROKER"))
 
 
 async def configs_of_topics(admin: Admin, topics: Iterable[str]) -> dict[str, Mapping[str, ConfigEntry] | KafkaFailure]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from typing import Final, Protocol
 
 from starlette.responses import Response
 
 from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.operation import NO_BODY, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import INTEGER, STRING, Shape, list_of, open_object
 from rest_proxy.clients import Clients
 from rest_proxy.kafka.admin import Admin
 from rest_proxy.kafka.admin_types import ConfigEntry, ResourceType
@@ -20,8 +22,11 @@ from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.problems import translate
 from rest_proxy.proxy import Proxy
 from rest_proxy.v3.brokers import find_broker
-from rest_proxy.v3.cluster import Cluster, ClusterRoutes, no_content
+from rest_proxy.v3.cluster import NO_CONTENT, Cluster, ClusterRoutes, no_content
 from rest_proxy.v3.config_changes import (
+    CONFIG_CHANGES,
+    CONFIG_VALUE,
+    TOPIC_CONFIG_CHANGES,
     ChangeBatch,
     ConfigChange,
     apply_batch,
@@ -33,6 +38,9 @@ from rest_proxy.v3.config_changes import (
 )
 from rest_proxy.v3.config_entries import (
     ALL_BROKERS,
+    BROKER_CONFIG,
+    CLUSTER_CONFIG,
+    TOPIC_CONFIG,
     ConfigOwner,
     broker_owner,
     cluster_wide,
@@ -42,39 +50,85 @@ from rest_proxy.v3.config_entries import (
     synonym_shape,
     topic_owner,
 )
+from rest_proxy.v3.operation import read, write
 from rest_proxy.v3.refusals import not_found
-from rest_proxy.v3.resource import Resource, collection
+from rest_proxy.v3.resource import Resource, collection, list_kind
 
 MULTI_STATUS: Final = 207
 
-_TOPIC_CONFIGS: Final = "/topics/{topic_name}/configs"
-_BROKER_CONFIGS: Final = "/brokers/{broker_id}/configs"
-_CLUSTER_CONFIGS: Final = "/broker-configs"
+
+_FAILURES: Final = Shape(
+    "TopicConfigFailures",
+    open_object({"failures": list_of(open_object({"topic_name": STRING, "error_code": INTEGER, "message": STRING}))}),
+)
+_CHANGED: Final = {NO_CONTENT: NO_BODY}
+
+
+class _Configs(Protocol):
+    """The handlers of the configs of one owner."""
+
+    async def list_all(self, request: Request, cluster: Cluster, /) -> Response: ...
+
+    async def get(self, request: Request, cluster: Cluster, /) -> Response: ...
+
+    async def update(self, request: Request, cluster: Cluster, /) -> Response: ...
+
+    async def reset(self, request: Request, cluster: Cluster, /) -> Response: ...
+
+    async def alter(self, request: Request, cluster: Cluster, /) -> Response: ...
 
 
 def routes(proxy: Proxy) -> Iterator[Route]:
     below = ClusterRoutes(proxy)
-    topics = TopicConfigs(proxy.clients.admin)
-    yield below.route("GET", "/topics/-/configs", topics.list_all_topics)
-    yield below.route("POST", "/topics/-/configs:alter", topics.alter_topics)
-    yield below.route("GET", _TOPIC_CONFIGS, topics.list_all)
-    yield below.route("POST", f"{_TOPIC_CONFIGS}:alter", topics.alter)
-    yield below.route("GET", f"{_TOPIC_CONFIGS}/{{name}}", topics.get)
-    yield below.route("PUT", f"{_TOPIC_CONFIGS}/{{name}}", topics.update)
-    yield below.route("DELETE", f"{_TOPIC_CONFIGS}/{{name}}", topics.reset)
-    brokers = BrokerConfigs(proxy.clients.admin)
-    yield below.route("GET", "/brokers/-/configs", brokers.list_all_brokers)
-    yield below.route("GET", _BROKER_CONFIGS, brokers.list_all)
-    yield below.route("POST", f"{_BROKER_CONFIGS}:alter", brokers.alter)
-    yield below.route("GET", f"{_BROKER_CONFIGS}/{{name}}", brokers.get)
-    yield below.route("PUT", f"{_BROKER_CONFIGS}/{{name}}", brokers.update)
-    yield below.route("DELETE", f"{_BROKER_CONFIGS}/{{name}}", brokers.reset)
-    cluster = ClusterConfigs(proxy.clients)
-    yield below.route("GET", _CLUSTER_CONFIGS, cluster.list_all)
-    yield below.route("GET", f"{_CLUSTER_CONFIGS}/{{name}}", cluster.get)
-    yield below.route("POST", f"{_CLUSTER_CONFIGS}:alter", cluster.alter)
-    yield below.route("PUT", f"{_CLUSTER_CONFIGS}/{{name}}", cluster.update)
-    yield below.route("DELETE", f"{_CLUSTER_CONFIGS}/{{name}}", cluster.reset)
+    topics, brokers = TopicConfigs(proxy.clients.admin), BrokerConfigs(proxy.clients.admin)
+    yield below.route(
+        "GET",
+        "/topics/-/configs",
+        topics.list_all_topics,
+        read("listKafkaAllTopicConfigs", "Topic configs", "List the configs of all topics", list_kind(TOPIC_CONFIG)),
+    )
+    yield below.route(
+        "POST",
+        "/topics/-/configs:alter",
+        topics.alter_topics,
+        write(
+            "updateKafkaTopicConfigsOfTopics",
+            "Topic configs",
+            "Change the configs of several topics",
+            {**_CHANGED, MULTI_STATUS: content(_FAILURES)},
+            content(TOPIC_CONFIG_CHANGES),
+        ),
+    )
+    yield from _routes(below, "/topics/{topic_name}/configs", topics, TOPIC_CONFIG, "Topic configs")
+    yield below.route(
+        "GET",
+        "/brokers/-/configs",
+        brokers.list_all_brokers,
+        read(
+            "listKafkaAllBrokerConfigs", "Broker configs", "List the configs of all brokers", list_kind(BROKER_CONFIG)
+        ),
+    )
+    yield from _routes(below, "/brokers/{broker_id}/configs", brokers, BROKER_CONFIG, "Broker configs")
+    yield from _routes(
+        below, "/broker-configs", ClusterConfigs(proxy.clients), CLUSTER_CONFIG, "Configs of all brokers"
+    )
+
+
+def _routes(below: ClusterRoutes, path: str, configs: _Configs, kind: Shape, tag: str) -> Iterator[Route]:
+    one, name = f"{path}/{{name}}", kind.name
+    changes, value = content(CONFIG_CHANGES), content(CONFIG_VALUE)
+    yield below.route("GET", path, configs.list_all, read(f"list{name}s", tag, "List configs", list_kind(kind)))
+    yield below.route(
+        "POST",
+        f"{path}:alter",
+        configs.alter,
+        write(f"update{name}s", tag, "Change several configs", _CHANGED, changes),
+    )
+    yield below.route("GET", one, configs.get, read(f"get{name}", tag, "Get a config", kind))
+    yield below.route("PUT", one, configs.update, write(f"update{name}", tag, "Set a config", _CHANGED, value))
+    yield below.route(
+        "DELETE", one, configs.reset, write(f"delete{name}", tag, "Reset a config to its default", _CHANGED)
+    )
 
 
 class TopicConfigs:
@@ -84,7 +138,7 @@ class TopicConfigs:
     async def list_all(self, request: Request, cluster: Cluster) -> Response:
         topic = request.path_value("topic_name")
         entries = _entries(cluster, topic_owner(topic), await configs_of_topic(self._admin, topic))
-        return json_answer(collection("KafkaTopicConfigList", cluster.url("topics", topic, "configs"), entries))
+        return json_answer(collection(TOPIC_CONFIG, cluster.url("topics", topic, "configs"), entries))
 
     async def list_all_topics(self, request: Request, cluster: Cluster) -> Response:
         topics = await describe_all_topics(self._admin)
@@ -95,7 +149,7 @@ class TopicConfigs:
             if not isinstance(configs, KafkaFailure)
             for entry in _entries(cluster, topic_owner(topic), configs)
         ]
-        return json_answer(collection("KafkaTopicConfigList", cluster.url("topics", "-", "configs"), entries))
+        return json_answer(collection(TOPIC_CONFIG, cluster.url("topics", "-", "configs"), entries))
 
     async def get(self, request: Request, cluster: Cluster) -> Response:
         topic, name = request.path_value("topic_name"), request.path_value("name")
@@ -138,12 +192,12 @@ class BrokerConfigs:
     async def list_all(self, request: Request, cluster: Cluster) -> Response:
         broker_id = find_broker(request, cluster).id
         entries = await self._of_broker(cluster, broker_id)
-        return json_answer(collection("KafkaBrokerConfigList", cluster.url("brokers", broker_id, "configs"), entries))
+        return json_answer(collection(BROKER_CONFIG, cluster.url("brokers", broker_id, "configs"), entries))
 
     async def list_all_brokers(self, request: Request, cluster: Cluster) -> Response:
         found = await asyncio.gather(*(self._of_broker(cluster, broker.id) for broker in cluster.brokers))
         entries = [entry for entries in found for entry in entries]
-        return json_answer(collection("KafkaBrokerConfigList", cluster.url("brokers", "-", "configs"), entries))
+        return json_answer(collection(BROKER_CONFIG, cluster.url("brokers", "-", "configs"), entries))
 
     async def get(self, request: Request, cluster: Cluster) -> Response:
         broker_id = find_broker(request, cluster).id
@@ -185,7 +239,7 @@ class ClusterConfigs:
 
     async def list_all(self, request: Request, cluster: Cluster) -> Response:
         found = await self._find(cluster)
-        return json_answer(collection("KafkaClusterConfigList", cluster.url("broker-configs"), found.values()))
+        return json_answer(collection(CLUSTER_CONFIG, cluster.url("broker-configs"), found.values()))
 
     async def get(self, request: Request, cluster: Cluster) -> Response:
         found = (await self._find(cluster)).get(request.path_value("name"))

@@ -13,15 +13,17 @@ from starlette.responses import Response
 from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import BOOLEAN, INT32, STRING, nullable
 from rest_proxy.kafka.admin import REQUEST_TIMEOUT_S, Admin
 from rest_proxy.kafka.admin_types import ConsumerGroupDescription, MemberDescription
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.kafka.group_offsets import GroupOffsets
 from rest_proxy.proxy import Proxy
 from rest_proxy.v3.cluster import Cluster, ClusterRoutes
-from rest_proxy.v3.lags import GroupLag, lag_resource, measure_lag, summary_resource
+from rest_proxy.v3.lags import LAG, LAG_SUMMARY, GroupLag, lag_resource, measure_lag, summary_resource
+from rest_proxy.v3.operation import read
 from rest_proxy.v3.refusals import not_found
-from rest_proxy.v3.resource import Resource, collection, resource
+from rest_proxy.v3.resource import LINK, Resource, collection, kind_of, list_kind, resource
 from rest_proxy.whole_number import as_integer
 
 COORDINATOR_RETRIES: Final = 25
@@ -45,19 +47,70 @@ _STATES: Final[dict[Enum, str]] = {
     ConsumerGroupState.COMPLETING_REBALANCING: "COMPLETING_REBALANCE",
 }
 
+GROUP: Final = kind_of(
+    "KafkaConsumerGroup",
+    {
+        "cluster_id": STRING,
+        "consumer_group_id": STRING,
+        "is_simple": BOOLEAN,
+        "partition_assignor": STRING,
+        "state": STRING,
+        "type": STRING,
+        "is_mixed_consumer_group": BOOLEAN,
+        "coordinator": LINK,
+        "consumers": LINK,
+        "lag_summary": LINK,
+    },
+)
+CONSUMER: Final = kind_of(
+    "KafkaConsumer",
+    {
+        "cluster_id": STRING,
+        "consumer_group_id": STRING,
+        "consumer_id": STRING,
+        "instance_id": nullable(STRING),
+        "client_id": STRING,
+        "assignments": LINK,
+    },
+)
+ASSIGNMENT: Final = kind_of(
+    "KafkaConsumerAssignment",
+    {
+        "cluster_id": STRING,
+        "consumer_group_id": STRING,
+        "consumer_id": STRING,
+        "topic_name": STRING,
+        "partition_id": INT32,
+        "partition": LINK,
+        "lag": LINK,
+    },
+)
+_TAG: Final = "Consumer groups"
+_LIST: Final = read("listKafkaConsumerGroups", _TAG, "List consumer groups", list_kind(GROUP))
+_GET: Final = read("getKafkaConsumerGroup", _TAG, "Describe a group", GROUP)
+_LIST_CONSUMERS: Final = read("listKafkaConsumers", _TAG, "List the members of a group", list_kind(CONSUMER))
+_GET_CONSUMER: Final = read("getKafkaConsumer", _TAG, "Describe a member", CONSUMER)
+_LIST_ASSIGNMENTS: Final = read(
+    "listKafkaConsumerAssignments", _TAG, "List the partitions of a member", list_kind(ASSIGNMENT)
+)
+_GET_ASSIGNMENT: Final = read("getKafkaConsumerAssignment", _TAG, "Describe a partition of a member", ASSIGNMENT)
+_GET_LAG_SUMMARY: Final = read("getKafkaConsumerGroupLagSummary", _TAG, "Get the lag of a group", LAG_SUMMARY)
+_LIST_LAGS: Final = read("listKafkaConsumerLags", _TAG, "List the lag of a group by partition", list_kind(LAG))
+_GET_LAG: Final = read("getKafkaConsumerLag", _TAG, "Get the lag of a group in a partition", LAG)
+
 
 def routes(proxy: Proxy) -> Iterator[Route]:
     below = ClusterRoutes(proxy)
     groups = Groups(proxy.clients.admin, GroupOffsets(proxy.settings, proxy.clients.threads))
-    yield below.route("GET", "/consumer-groups", groups.list_all)
-    yield below.route("GET", _GROUP, groups.get)
-    yield below.route("GET", f"{_GROUP}/consumers", groups.list_consumers)
-    yield below.route("GET", _CONSUMER, groups.get_consumer)
-    yield below.route("GET", f"{_CONSUMER}/assignments", groups.list_assignments)
-    yield below.route("GET", f"{_CONSUMER}/assignments{_PARTITION}", groups.get_assignment)
-    yield below.route("GET", f"{_GROUP}/lag-summary", groups.lag_summary)
-    yield below.route("GET", f"{_GROUP}/lags", groups.list_lags)
-    yield below.route("GET", f"{_GROUP}/lags{_PARTITION}", groups.get_lag)
+    yield below.route("GET", "/consumer-groups", groups.list_all, _LIST)
+    yield below.route("GET", _GROUP, groups.get, _GET)
+    yield below.route("GET", f"{_GROUP}/consumers", groups.list_consumers, _LIST_CONSUMERS)
+    yield below.route("GET", _CONSUMER, groups.get_consumer, _GET_CONSUMER)
+    yield below.route("GET", f"{_CONSUMER}/assignments", groups.list_assignments, _LIST_ASSIGNMENTS)
+    yield below.route("GET", f"{_CONSUMER}/assignments{_PARTITION}", groups.get_assignment, _GET_ASSIGNMENT)
+    yield below.route("GET", f"{_GROUP}/lag-summary", groups.lag_summary, _GET_LAG_SUMMARY)
+    yield below.route("GET", f"{_GROUP}/lags", groups.list_lags, _LIST_LAGS)
+    yield below.route("GET", f"{_GROUP}/lags{_PARTITION}", groups.get_lag, _GET_LAG)
 
 
 class Groups:
@@ -71,7 +124,7 @@ class Groups:
             raise KafkaFailure.of_exception(listing.errors[0])
         groups = await self._describe(sorted(group.group_id for group in listing.valid))
         found = (_group(cluster, group) for group in groups)
-        return json_answer(collection("KafkaConsumerGroupList", cluster.url("consumer-groups"), found))
+        return json_answer(collection(GROUP, cluster.url("consumer-groups"), found))
 
     async def get(self, request: Request, cluster: Cluster) -> Response:
         return json_answer(_group(cluster, await self._find(request, "HTTP 404 Not Found")))
@@ -81,7 +134,7 @@ class Groups:
         members = sorted(group.members, key=lambda member: member.member_id)
         found = (_consumer(cluster, group.group_id, member) for member in members)
         url = cluster.url("consumer-groups", group.group_id, "consumers")
-        return json_answer(collection("KafkaConsumerList", url, found))
+        return json_answer(collection(CONSUMER, url, found))
 
     async def get_consumer(self, request: Request, cluster: Cluster) -> Response:
         group = await self._existing(request)
@@ -93,7 +146,7 @@ class Groups:
         places = sorted(member.assignment.topic_partitions, key=lambda place: (place.topic, place.partition))
         found = (_assignment(cluster, group.group_id, member, place) for place in places)
         url = cluster.url("consumer-groups", group.group_id, "consumers", member.member_id, "assignments")
-        return json_answer(collection("KafkaConsumerAssignmentList", url, found))
+        return json_answer(collection(ASSIGNMENT, url, found))
 
     async def get_assignment(self, request: Request, cluster: Cluster) -> Response:
         group, member = await self._existing_member(request)
@@ -109,9 +162,7 @@ class Groups:
     async def list_lags(self, request: Request, cluster: Cluster) -> Response:
         lag = await self._lag(request)
         found = (lag_resource(cluster, lag.group_id, partition) for partition in lag.partitions)
-        return json_answer(
-            collection("KafkaConsumerLagList", cluster.url("consumer-groups", lag.group_id, "lags"), found)
-        )
+        return json_answer(collection(LAG, cluster.url("consumer-groups", lag.group_id, "lags"), found))
 
     async def get_lag(self, request: Request, cluster: Cluster) -> Response:
         lag = await self._lag(request)
@@ -181,7 +232,7 @@ def _member(request: Request, group: ConsumerGroupDescription, refusal: str) -> 
 def _group(cluster: Cluster, group: ConsumerGroupDescription) -> Resource:
     place = ("consumer-groups", group.group_id)
     return resource(
-        "KafkaConsumerGroup",
+        GROUP,
         cluster.url(*place),
         cluster.name(("consumer-group", group.group_id)),
         {
@@ -203,7 +254,7 @@ def _group(cluster: Cluster, group: ConsumerGroupDescription) -> Resource:
 def _consumer(cluster: Cluster, group_id: str, member: MemberDescription) -> Resource:
     place = ("consumer-groups", group_id, "consumers", member.member_id)
     return resource(
-        "KafkaConsumer",
+        CONSUMER,
         cluster.url(*place),
         cluster.name(("consumer-group", group_id), ("consumer", member.member_id)),
         {
@@ -221,7 +272,7 @@ def _assignment(cluster: Cluster, group_id: str, member: MemberDescription, plac
     partition = ("partitions", place.partition)
     group = ("consumer-groups", group_id)
     return resource(
-        "KafkaConsumerAssignment",
+        ASSIGNMENT,
         cluster.url(*group, "consumers", member.member_id, "assignments", place.topic, *partition),
         cluster.name(
             ("consumer-group", group_id),

@@ -3,16 +3,50 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from confluent_kafka import IsolationLevel
 
+from barnabas.kernel.http.schema import INT32, INT64, INTEGER, STRING, nullable
 from rest_proxy.kafka.admin import Admin
 from rest_proxy.kafka.admin_types import ConsumerGroupDescription, MemberDescription
 from rest_proxy.kafka.group_offsets import GroupOffsets
 from rest_proxy.kafka.partition_offsets import LATEST, partition_offsets
 from rest_proxy.v3.cluster import Cluster
 from rest_proxy.v3.refusals import not_found
-from rest_proxy.v3.resource import Resource, resource
+from rest_proxy.v3.resource import LINK, Resource, kind_of, resource
+
+LAG: Final = kind_of(
+    "KafkaConsumerLag",
+    {
+        "cluster_id": STRING,
+        "consumer_group_id": STRING,
+        "topic_name": STRING,
+        "partition_id": INT32,
+        "consumer_id": STRING,
+        "instance_id": nullable(STRING),
+        "client_id": STRING,
+        "current_offset": INT64,
+        "log_end_offset": INT64,
+        "lag": INTEGER,
+    },
+)
+LAG_SUMMARY: Final = kind_of(
+    "KafkaConsumerGroupLagSummary",
+    {
+        "cluster_id": STRING,
+        "consumer_group_id": STRING,
+        "max_lag": INTEGER,
+        "total_lag": INTEGER,
+        "max_lag_consumer_id": STRING,
+        "max_lag_consumer": LINK,
+        "max_lag_client_id": STRING,
+        "max_lag_instance_id": nullable(STRING),
+        "max_lag_topic_name": STRING,
+        "max_lag_partition_id": INT32,
+        "max_lag_partition": LINK,
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +109,7 @@ async def measure_lag(admin: Admin, offsets: GroupOffsets, group: ConsumerGroupD
 def lag_resource(cluster: Cluster, group_id: str, partition: PartitionLag) -> Resource:
     topic, number = partition.topic, partition.partition
     return resource(
-        "KafkaConsumerLag",
+        LAG,
         cluster.url("consumer-groups", group_id, "lags", topic, "partitions", number),
         cluster.name(("consumer-group", group_id), ("lag", topic), ("partition", number)),
         {
@@ -99,7 +133,7 @@ def summary_resource(cluster: Cluster, lag: GroupLag) -> Resource:
     # Nobody reads the partition: the link leads to all consumers of the group.
     consumer = (worst.consumer_id,) if worst.consumer_id else ()
     return resource(
-        "KafkaConsumerGroupLagSummary",
+        LAG_SUMMARY,
         cluster.url(*group, "lag-summary"),
         cluster.name(("consumer-group", lag.group_id), ("lag-summary", None)),
         {

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.schema import Shape
 from rest_proxy.problems import UNPROCESSABLE
 from rest_proxy.v3.refusals import bad_request, invalid_payload
 from rest_proxy.whole_number import as_integer
@@ -30,23 +31,23 @@ class Members:
 
     __slots__ = ("_place", "_values")
 
-    def __init__(self, value: object, place: str, known: frozenset[str]) -> None:
+    def __init__(self, value: object, place: str, shape: Shape) -> None:
         if not isinstance(value, dict):
             raise bad_request(f"{place} must be a JSON object, but it is {_kind(value)}")
-        unknown = next((name for name in value if name not in known), None)
+        unknown = next((name for name in value if name not in shape.members), None)
         if unknown is not None:
             raise HttpError(UNPROCESSABLE, f"Unrecognized field: {unknown}")
         self._values: Mapping[str, Any] = value
         self._place = place
 
     @classmethod
-    async def of(cls, request: Request, known: frozenset[str], empty: str = NO_DATA) -> Members:
+    async def of(cls, request: Request, shape: Shape, empty: str = NO_DATA) -> Members:
         """The body of a request; `empty` is said when there is none."""
         body = (await request.body()).strip()
         value = await request.json() if body else None
         if value is None:
             raise invalid_payload(empty)
-        return cls(value, "the request", known)
+        return cls(value, "the request", shape)
 
     def text(self, name: str) -> str:
         found = self.optional_text(name)
@@ -94,20 +95,20 @@ class Members:
             raise self._wrong(name, "true or false", value)
         return _FLAGS[value]
 
-    def objects(self, name: str, known: frozenset[str]) -> Iterator[Members]:
+    def objects(self, name: str, shape: Shape) -> Iterator[Members]:
         """The objects of a list that must be there."""
         if self._values.get(name) is None:
             raise self._missing(name)
-        return self.optional_objects(name, known)
+        return self.optional_objects(name, shape)
 
-    def optional_objects(self, name: str, known: frozenset[str]) -> Iterator[Members]:
+    def optional_objects(self, name: str, shape: Shape) -> Iterator[Members]:
         value = self._values.get(name)
         if value is None:
             return
         if not isinstance(value, list):
             raise self._wrong(name, "a list", value)
         for index, item in enumerate(value):
-            yield Members(item, f"{name}[{index}]", known)
+            yield Members(item, f"{name}[{index}]", shape)
 
     def optional_object(self, name: str) -> Mapping[str, Any]:
         """An object with any members; an empty one when it is missing."""

@@ -9,25 +9,43 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.content_type import Offer, choose, parse_media_type
 from barnabas.kernel.http.inflation import StreamInflation
+from barnabas.kernel.http.operation import content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import Shape, closed_object
 from rest_proxy.problems import not_acceptable, unsupported
 from rest_proxy.proxy import Proxy
-from rest_proxy.v3.produce_batch import ProduceBatch
+from rest_proxy.v3.operation import write
+from rest_proxy.v3.produce_batch import BATCH, RECEIPTS, ProduceBatch
 from rest_proxy.v3.produce_stream import ProduceStream
-from rest_proxy.v3.receipts import Receipts
-from rest_proxy.v3.record_reader import RecordReader
+from rest_proxy.v3.receipts import RECEIPT, Receipts
+from rest_proxy.v3.record_reader import RECORD_EXAMPLE, RECORD_MEMBERS, RecordReader
 
 JSON_TYPE: Final = "application/json"
 
 _OFFERS: Final = [Offer(json_type) for json_type in [parse_media_type(JSON_TYPE)] if json_type is not None]
 _PATH: Final = "/v3/clusters/{cluster_id}/topics/{topic_name}"
 
+_STREAM: Final = write(
+    "produceRecord",
+    "Records",
+    "Write records, one JSON object after the other, and get a receipt for each while the rest is sent",
+    {200: content(RECEIPT)},
+    content(Shape("Record", closed_object({}, RECORD_MEMBERS)), example=RECORD_EXAMPLE),
+)
+_BATCH: Final = write(
+    "produceRecordsBatch",
+    "Records",
+    "Write a few records",
+    {207: content(RECEIPTS)},
+    content(BATCH, example={"entries": [{"id": "1", **RECORD_EXAMPLE}]}),
+)
+
 
 def routes(proxy: Proxy) -> Iterator[Route]:
     produce = Produce(proxy)
-    yield Route("POST", f"{_PATH}/records", produce.stream)
-    yield Route("POST", f"{_PATH}/records:batch", produce.batch)
+    yield Route("POST", f"{_PATH}/records", produce.stream, _STREAM)
+    yield Route("POST", f"{_PATH}/records:batch", produce.batch, _BATCH)
 
 
 class Produce:

@@ -10,11 +10,12 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.schema import INT32, STRING, Shape, closed_object, list_of, open_object
 from rest_proxy.kafka.producer import Delivered, SharedProducer
 from rest_proxy.problems import raise_unreachable
 from rest_proxy.record_log import RecordLog
-from rest_proxy.v3.receipts import Receipts, error_fields, matched
-from rest_proxy.v3.record_reader import ReadRecord, RecordReader
+from rest_proxy.v3.receipts import WRITTEN, WRITTEN_TOO, Receipts, error_fields, matched
+from rest_proxy.v3.record_reader import RECORD_MEMBERS, ReadRecord, RecordReader
 
 MULTI_STATUS: Final = 207
 BAD_REQUEST: Final = 400
@@ -23,6 +24,17 @@ BATCH_ERROR: Final = 42208
 ENTRIES_MAX: Final = 10
 
 _ID: Final = re.compile(r"[0-9a-zA-Z_-]{1,80}")
+_ENTRY: Final = closed_object({"id": {"type": "string", "pattern": f"^{_ID.pattern}$"}}, RECORD_MEMBERS)
+BATCH: Final = Shape("RecordBatch", closed_object({"entries": list_of(_ENTRY, minItems=1, maxItems=ENTRIES_MAX)}))
+RECEIPTS: Final = Shape(
+    "BatchReceipts",
+    open_object(
+        {
+            "successes": list_of(open_object({"id": STRING, **WRITTEN}, WRITTEN_TOO)),
+            "failures": list_of(open_object({"id": STRING, "error_code": INT32, "message": STRING})),
+        }
+    ),
+)
 
 
 class ProduceBatch:
@@ -69,7 +81,7 @@ def _entries(body: bytes) -> dict[str, dict[str, Any]]:
         raise _refused("Request body is empty. Data is required.")
     if type(request) is not dict:
         raise HttpError(BAD_REQUEST, "the body is an object with the field 'entries'")
-    if unknown := request.keys() - {"entries"}:
+    if unknown := request.keys() - BATCH.members:
         raise HttpError(UNPROCESSABLE, f"Unrecognized field: {min(unknown)}")
     listed = request.get("entries") or []
     if type(listed) is not list or not all(type(entry) is dict for entry in listed):

@@ -9,12 +9,25 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.operation import ERROR
+from barnabas.kernel.http.schema import DATE_TIME, INT32, INTEGER, NAME, STRING, Shape, any_of, enum, open_object
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.kafka.producer import Delivered
-from rest_proxy.v3.record_reader import EPOCH, MS_PER_S, ReadRecord, error_of
+from rest_proxy.v3.record_reader import EPOCH, MS_PER_S, TYPES, ReadRecord, error_of
 
 UNPROCESSABLE: Final = 422
 RECEIPT_END: Final = "\r\n"
+
+_WRITTEN_DATA: Final = Shape(
+    "WrittenData",
+    open_object(
+        {"type": enum(*TYPES), "size": INTEGER}, {"subject": NAME, "schema_id": INT32, "schema_version": INT32}
+    ),
+)
+WRITTEN: Final = {"cluster_id": STRING, "topic_name": STRING, "partition_id": INT32, "offset": INTEGER}
+"""What a receipt says of a record, and what it says if there is something to say."""
+WRITTEN_TOO: Final = {"timestamp": DATE_TIME, "key": _WRITTEN_DATA, "value": _WRITTEN_DATA}
+RECEIPT: Final = Shape("Receipt", any_of(open_object({"error_code": INT32, **WRITTEN}, WRITTEN_TOO), ERROR))
 
 Turn: TypeAlias = "ReadRecord | HttpError"
 """A record that was sent, or why it was not."""

@@ -11,6 +11,19 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.schema import (
+    ANYTHING,
+    BASE64,
+    DATE_TIME,
+    INT32,
+    NAME,
+    STRING,
+    Shape,
+    closed_object,
+    enum,
+    list_of,
+    nullable,
+)
 from rest_proxy.formats import json_text
 from rest_proxy.formats.encoder import Encoder
 from rest_proxy.formats.failure import FormatFailure
@@ -32,15 +45,37 @@ TIMESTAMP_MAX_MS: Final = 253_402_300_799_999
 """The end of the year 9999, beyond which dates have no four digits."""
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
-RECORD_FIELDS: Final = frozenset({"partition_id", "partitionId", "headers", "key", "value", "timestamp"})
-DATA_FIELDS: Final = frozenset(
-    {"type", "subject", "subject_name_strategy", "schema_id", "schema_version", "schema", "data"}
-)
 SCHEMA_FIELDS: Final = ("schema_id", "schema_version", "schema")
 PLAIN_FIELDS_COUNT: Final = 2
 """Data of a format without schemas has a type and the data."""
 TYPES: Final = {form.upper(): form for form in (*sorted(PLAIN_FORMATS), *sorted(SCHEMA_FORMATS))}
 STRATEGIES: Final = ("TOPIC_NAME", "RECORD_NAME", "TOPIC_RECORD_NAME")
+
+DATA: Final = Shape(
+    "RecordData",
+    closed_object(
+        {"data": ANYTHING},
+        {
+            "type": enum(*TYPES),
+            "subject": NAME,
+            "subject_name_strategy": enum(*STRATEGIES),
+            "schema_id": INT32,
+            "schema_version": INT32,
+            "schema": STRING,
+        },
+    ),
+)
+_HEADER: Final = Shape("RecordHeader", closed_object({"name": STRING}, {"value": nullable(BASE64)}))
+RECORD_MEMBERS: Final = {
+    "partition_id": nullable(INT32),
+    "headers": list_of(_HEADER),
+    "key": nullable(DATA),
+    "value": nullable(DATA),
+    "timestamp": DATE_TIME,
+}
+RECORD_EXAMPLE: Final = {"key": {"type": "STRING", "data": "key"}, "value": {"type": "JSON", "data": {"any": "JSON"}}}
+RECORD_FIELDS: Final = frozenset({*RECORD_MEMBERS, "partitionId"})
+DATA_FIELDS: Final = DATA.members
 
 _Choice = tuple[bool, str | None, str | None, int | None, int | None, str | None, str | None]
 
@@ -294,8 +329,8 @@ def _headers(value: Any) -> list[tuple[str, bytes | None]]:
 def _header(value: Any) -> tuple[str, bytes | None]:
     if type(value) is not dict or type(value.get("name")) is not str:
         raise HttpError(BAD_REQUEST, f"The header {_shown(value)} is not an object with a name.")
-    if not value.keys() <= {"name", "value"}:
-        raise _unknown_field(value, frozenset({"name", "value"}))
+    if not value.keys() <= _HEADER.members:
+        raise _unknown_field(value, _HEADER.members)
     text = _text(value, "value")
     try:
         return value["name"], None if text is None else binascii.a2b_base64(text.encode(), strict_mode=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.schema import BOOLEAN, INT32, NAME, STRING, TOPIC_NAME, Shape, closed_object, list_of, map_of
 from rest_proxy.kafka.admin_types import NewTopic
 from rest_proxy.kafka.topic_name import TOPIC_NAME_RULE, invalid_topic
 from rest_proxy.v3.members import INT16_MAX, INT32_MAX, Members
@@ -18,10 +19,20 @@ PARTITIONS_MAX: Final = 100_000
 REPLICATION_FACTOR_MAX: Final = 10_000
 """More than these librdkafka does not ask for."""
 
-_MEMBERS: Final = frozenset(
-    {"topic_name", "partitions_count", "replication_factor", "replicas_assignments", "configs", "validate_only"}
+_CONFIG: Final = Shape("NewTopicConfig", closed_object({"name": NAME, "value": STRING}))
+NEW_TOPIC: Final = Shape(
+    "NewTopic",
+    closed_object(
+        {"topic_name": TOPIC_NAME},
+        {
+            "partitions_count": {"type": "integer", "minimum": BROKER_DEFAULT, "maximum": PARTITIONS_MAX},
+            "replication_factor": {"type": "integer", "minimum": BROKER_DEFAULT, "maximum": REPLICATION_FACTOR_MAX},
+            "replicas_assignments": map_of(list_of(INT32)),
+            "configs": list_of(_CONFIG),
+            "validate_only": BOOLEAN,
+        },
+    ),
 )
-_CONFIG_MEMBERS: Final = frozenset({"name", "value"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +49,7 @@ class TopicRequest:
 
     @classmethod
     async def of(cls, request: Request) -> TopicRequest:
-        members = await Members.of(request, _MEMBERS, empty="Request body is empty. Data is required.")
+        members = await Members.of(request, NEW_TOPIC, empty="Request body is empty. Data is required.")
         name = members.text("topic_name")
         if invalid_topic(name) is not None:
             raise invalid_payload(f"Invalid topic name. {TOPIC_NAME_RULE}")
@@ -111,7 +122,7 @@ def _brokers(partition: int, given: object) -> tuple[int, ...]:
 
 def _configs(members: Members) -> dict[str, str]:
     configs: dict[str, str] = {}
-    for entry in members.optional_objects("configs", _CONFIG_MEMBERS):
+    for entry in members.optional_objects("configs", _CONFIG):
         name, value = entry.text("name"), entry.optional_text("value")
         if value is None:
             raise bad_kafka_request(f"Null value not supported for topic configs: {name}")

@@ -11,26 +11,66 @@ from typing import Final
 from starlette.responses import Response
 
 from barnabas.kernel.http.answers import json_answer
+from barnabas.kernel.http.operation import NO_BODY, Parameter, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import BOOLEAN, INT32, STRING, Shape, closed_object, list_of
 from rest_proxy.kafka.admin import REQUEST_TIMEOUT_S, Admin
 from rest_proxy.kafka.admin_types import ConfigEntry, NewPartitions, TopicDescription
 from rest_proxy.kafka.descriptions import describe_all_topics, describe_topic
 from rest_proxy.kafka.failure import KafkaFailure
 from rest_proxy.kafka.producer import SharedProducer
 from rest_proxy.proxy import Proxy
-from rest_proxy.v3.cluster import Cluster, ClusterRoutes, no_content
+from rest_proxy.v3.cluster import NO_CONTENT, Cluster, ClusterRoutes, no_content
 from rest_proxy.v3.config_entries import configs_of_broker
 from rest_proxy.v3.members import Members
-from rest_proxy.v3.partitions import refuse_reassignments
-from rest_proxy.v3.resource import Resource, collection, resource
-from rest_proxy.v3.topic_request import TopicRequest, check_partitions_count
+from rest_proxy.v3.operation import read, write
+from rest_proxy.v3.resource import LINK, Resource, collection, kind_of, list_kind, resource
+from rest_proxy.v3.topic_request import NEW_TOPIC, PARTITIONS_MAX, TopicRequest, check_partitions_count
 from rest_proxy.whole_number import as_integer
 
 CREATED: Final = 201
 OK: Final = 200
 
-_PARTITIONS_COUNT: Final = frozenset({"partitions_count"})
+TOPIC: Final = kind_of(
+    "KafkaTopic",
+    {
+        "cluster_id": STRING,
+        "topic_name": STRING,
+        "is_internal": BOOLEAN,
+        "replication_factor": INT32,
+        "partitions_count": INT32,
+        "partitions": LINK,
+        "configs": LINK,
+        "partition_reassignments": LINK,
+        "authorized_operations": list_of(STRING),
+    },
+)
+PARTITIONS_COUNT: Final = Shape(
+    "PartitionsCount",
+    closed_object({"partitions_count": {"type": "integer", "minimum": 1, "maximum": PARTITIONS_MAX}}),
+)
+_TAG: Final = "Topics"
+_WITH_OPERATIONS: Final = Parameter(
+    "include_authorized_operations", BOOLEAN, "Whether to list what the service may do with each topic."
+)
+_LIST: Final = read("listKafkaTopics", _TAG, "List topics", list_kind(TOPIC), _WITH_OPERATIONS)
+_GET: Final = read("getKafkaTopic", _TAG, "Describe a topic", TOPIC, _WITH_OPERATIONS)
+_CREATE: Final = write(
+    "createKafkaTopic",
+    _TAG,
+    "Create a topic, or check whether it can be created",
+    {OK: content(TOPIC), CREATED: content(TOPIC)},
+    content(NEW_TOPIC),
+)
+_ADD_PARTITIONS: Final = write(
+    "updatePartitionCountKafkaTopic",
+    _TAG,
+    "Add partitions to a topic",
+    {OK: content(TOPIC)},
+    content(PARTITIONS_COUNT),
+)
+_DELETE: Final = write("deleteKafkaTopic", _TAG, "Delete a topic", {NO_CONTENT: NO_BODY})
 
 logger = logging.getLogger(__name__)
 
@@ -38,12 +78,11 @@ logger = logging.getLogger(__name__)
 def routes(proxy: Proxy) -> Iterator[Route]:
     below = ClusterRoutes(proxy)
     topics = Topics(proxy.clients.admin, proxy.clients.producer)
-    yield below.route("GET", "/topics", topics.list_all)
-    yield below.route("POST", "/topics", topics.create)
-    yield below.route("GET", "/topics/{topic_name}", topics.get)
-    yield below.route("PATCH", "/topics/{topic_name}", topics.add_partitions)
-    yield below.route("DELETE", "/topics/{topic_name}", topics.delete)
-    yield below.route("GET", "/topics/{topic_name}/partitions/-/reassignment", refuse_reassignments)
+    yield below.route("GET", "/topics", topics.list_all, _LIST)
+    yield below.route("POST", "/topics", topics.create, _CREATE)
+    yield below.route("GET", "/topics/{topic_name}", topics.get, _GET)
+    yield below.route("PATCH", "/topics/{topic_name}", topics.add_partitions, _ADD_PARTITIONS)
+    yield below.route("DELETE", "/topics/{topic_name}", topics.delete, _DELETE)
 
 
 class Topics:
@@ -55,7 +94,7 @@ class Topics:
         topics = await describe_all_topics(self._admin, with_operations=_wants_operations(request))
         # The cluster's own topics are there for those who name them.
         found = (_described(cluster, topic) for topic in topics if not topic.is_internal)
-        return json_answer(collection("KafkaTopicList", cluster.url("topics"), found))
+        return json_answer(collection(TOPIC, cluster.url("topics"), found))
 
     async def get(self, request: Request, cluster: Cluster) -> Response:
         name = request.path_value("topic_name")
@@ -80,7 +119,7 @@ class Topics:
     async def add_partitions(self, request: Request, cluster: Cluster) -> Response:
         name = request.path_value("topic_name")
         members = await Members.of(
-            request, _PARTITIONS_COUNT, empty="Request body is empty. Partitions_count is required."
+            request, PARTITIONS_COUNT, empty="Request body is empty. Partitions_count is required."
         )
         count = members.integer("partitions_count")
         before = await describe_topic(self._admin, name)
@@ -154,7 +193,7 @@ def _topic(
     operations: Iterable[Enum] = (),
 ) -> Resource:
     return resource(
-        "KafkaTopic",
+        TOPIC,
         cluster.url("topics", name),
         cluster.name(("topic", name)),
         {

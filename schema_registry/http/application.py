@@ -10,11 +10,13 @@ from barnabas.kernel.http.answer_cache import AnswerCache
 from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.application import Application, Policy
 from barnabas.kernel.http.error_answers import ErrorAnswers
+from barnabas.kernel.http.openapi import with_document
 from barnabas.kernel.http.router import Router
 from schema_registry.http.compatibility import CompatibilityChecks
 from schema_registry.http.context_paths import is_context_path, rewritten
 from schema_registry.http.contexts import Contexts
 from schema_registry.http.media import V1, error_type
+from schema_registry.http.operation import API
 from schema_registry.http.parameters import MODERN_HEADER, VERSION_HEADER
 from schema_registry.http.problems import Problems
 from schema_registry.http.resource import ListLimits
@@ -59,7 +61,7 @@ class RegistryApplication:
             status,
         )
         self._application: ASGIApp = Application(
-            Router(route for resource in resources for route in resource.routes()),
+            Router(with_document(API, (route for resource in resources for route in resource.routes()))),
             status.metrics,
             errors=ErrorAnswers(Problems(profile.incompatible_code).translate, error_type),
             cache=self._cache,

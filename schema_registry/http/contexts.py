@@ -4,27 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 from starlette.responses import Response
 
+from barnabas.kernel.http.operation import NO_BODY, Operation, Parameter
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import BOOLEAN, INTEGER, STRING, Shape, list_of, open_object
+from schema_registry.http import parameters
 from schema_registry.http.media import answer
+from schema_registry.http.operation import WRITE_ERRORS, read
 from schema_registry.http.resource import Resource
 from schema_registry.store.values import AssociationValue
 
 DEFAULT_RESOURCE_TYPE = "topic"
 ANY_RESOURCE_NAMESPACE = "-"
 
+_LIST: Final = read(
+    "listContexts",
+    "Contexts",
+    "List contexts",
+    list_of(STRING),
+    Parameter("contextPrefix", STRING, "Contexts that begin so."),
+    *parameters.PAGE,
+)
+_DELETE: Final = Operation(
+    "deleteContext", "Contexts", "Delete an empty context", {HTTPStatus.NO_CONTENT: NO_BODY, **WRITE_ERRORS}
+)
+_ASSOCIATION: Final = Shape(
+    "Association",
+    open_object(
+        {},
+        {
+            "subject": STRING,
+            "guid": STRING,
+            "resourceName": STRING,
+            "resourceNamespace": STRING,
+            "resourceId": STRING,
+            "resourceType": STRING,
+            "associationType": STRING,
+            "lifecycle": STRING,
+            "frozen": BOOLEAN,
+            "createTs": INTEGER,
+        },
+    ),
+)
+_ASSOCIATIONS: Final = read(
+    "getAssociationsByResourceName",
+    "Associations",
+    "List the subjects of a resource",
+    list_of(_ASSOCIATION),
+    Parameter("resourceType", STRING, f"The type of the resource; {DEFAULT_RESOURCE_TYPE} when it is not given."),
+    Parameter("associationType", list_of(STRING), "Only associations of these types."),
+    Parameter("lifecycle", STRING, "Only associations of this life cycle."),
+    *parameters.PAGE,
+)
+
 
 class Contexts(Resource):
     """The handlers of `/contexts` and `/associations`."""
 
     def routes(self) -> Iterator[Route]:
-        yield Route("GET", "/contexts", self.list_contexts, cached=True)
-        yield Route("DELETE", "/contexts/{context}", self.delete_context)
-        yield Route("GET", "/associations/resources/{namespace}/{name}", self.associations, cached=True)
+        yield Route("GET", "/contexts", self.list_contexts, _LIST, cached=True)
+        yield Route("DELETE", "/contexts/{context}", self.delete_context, _DELETE)
+        yield Route("GET", "/associations/resources/{namespace}/{name}", self.associations, _ASSOCIATIONS, cached=True)
 
     async def list_contexts(self, request: Request) -> Response:
         prefix = request.query_value("contextPrefix")

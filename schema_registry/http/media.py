@@ -14,11 +14,11 @@ from barnabas.kernel.http.request import Request
 V1: Final = "application/vnd.schemaregistry.v1+json"
 _NEWEST: Final = "application/vnd.schemaregistry+json"
 _JSON: Final = "application/json"
-_TAKEN: Final = frozenset({V1, _NEWEST, _JSON, "application/octet-stream"})
+_WEIGHTS: Final = {V1: 1.0, _NEWEST: 0.9, _JSON: 0.5}
+ANSWER_TYPES: Final = tuple(_WEIGHTS)
+BODY_TYPES: Final = (*ANSWER_TYPES, "application/octet-stream")
 _OFFERS: Final = tuple(
-    Offer(media_type, weight)
-    for text, weight in ((V1, 1.0), (_NEWEST, 0.9), (_JSON, 0.5))
-    if (media_type := parse_media_type(text)) is not None
+    Offer(media_type, weight) for text, weight in _WEIGHTS.items() if (media_type := parse_media_type(text)) is not None
 )
 
 NOT_ACCEPTABLE: Final = 406
@@ -42,7 +42,7 @@ def error_type(request: Request) -> str:
 def check_body_type(request: Request) -> None:
     text = request.headers.get("content-type", "")
     media_type = parse_media_type(text)
-    if text.strip() and (media_type is None or media_type.essence not in _TAKEN):
+    if text.strip() and (media_type is None or media_type.essence not in BODY_TYPES):
         raise HttpError(UNSUPPORTED_MEDIA_TYPE, f"HTTP 415 Unsupported Media Type: send {V1} or {_JSON}")
 
 

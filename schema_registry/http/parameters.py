@@ -9,7 +9,9 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.operation import Parameter
 from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.schema import BOOLEAN, STRING, Schema
 from schema_registry.errors import InvalidVersion
 from schema_registry.http.media import check_body_type
 from schema_registry.parsing import LATEST
@@ -28,6 +30,23 @@ VERSION_HEADER: Final = "confluent-client-version"
 
 _WHOLE_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,10}")
 
+ID: Final[Schema] = {"type": "integer", "minimum": -INT_MAX, "maximum": INT_MAX}
+DELETED: Final = Parameter("deleted", BOOLEAN, "Whether soft-deleted ones are included.")
+DELETED_ONLY: Final = Parameter("deletedOnly", BOOLEAN, "Return only soft-deleted ones.")
+PERMANENT: Final = Parameter("permanent", BOOLEAN, "Delete for good what is soft-deleted.")
+FORCE: Final = Parameter("force", BOOLEAN, "Skip the checks that protect what exists.")
+NORMALIZE: Final = Parameter("normalize", BOOLEAN, "Whether the schema is normalized first.")
+FORMAT: Final = Parameter(
+    "format", STRING, "The form of the schema: resolved (Avro), serialized (Protobuf), or as stored."
+)
+REFERENCE_FORMAT: Final = Parameter("referenceFormat", STRING, "`qualified`: references name their contexts.")
+DEFAULT_TO_GLOBAL: Final = Parameter("defaultToGlobal", BOOLEAN, "Return the wider scope's value where none is set.")
+SUBJECT: Final = Parameter("subject", STRING, "A subject, in whose context the id is looked for.")
+OFFSET: Final = Parameter("offset", ID, "The first item to return.")
+LIMIT: Final = Parameter("limit", ID, "How many items to return.")
+PAGE: Final = (OFFSET, LIMIT)
+MODERN: Final = Parameter(MODERN_HEADER, BOOLEAN, "Whether the client accepts members that it does not know.", "header")
+
 ItemT = TypeVar("ItemT")
 
 
@@ -40,8 +59,8 @@ class PageLimits:
 
     def page(self, request: Request, items: Sequence[ItemT]) -> list[ItemT]:
         """The part of a list that the query asks for; a limit that cannot be is as good as none."""
-        offset = max(0, integer(request, "offset", 0))
-        limit = integer(request, "limit", -1)
+        offset = max(0, integer(request, OFFSET.name, 0))
+        limit = integer(request, LIMIT.name, -1)
         if not 0 < limit <= self.maximum:
             limit = self.default
         return list(islice(items, offset, offset + limit))

@@ -3,36 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from starlette.responses import Response
 
+from barnabas.kernel.http.operation import Parameter
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import ANYTHING, BOOLEAN, INTEGER, STRING, enum, list_of, open_object
 from schema_registry.errors import SchemaNotFound
 from schema_registry.http import parameters
 from schema_registry.http.media import answer, text_answer
+from schema_registry.http.operation import read
 from schema_registry.http.parameters import is_modern
 from schema_registry.http.resource import Resource
-from schema_registry.http.shapes import Shape, qualified_references
+from schema_registry.http.shapes import CONTENT, VERSION, View, qualified_references
 from schema_registry.schema import SCHEMA_TYPES, guid_of
 from schema_registry.state.context import Context
 from schema_registry.state.version import Version
 from schema_registry.subject import DEFAULT_CONTEXT, Subject
+
+_TAG: Final = "Schemas"
+_LIST: Final = read(
+    "getSchemas",
+    _TAG,
+    "List schemas",
+    list_of(VERSION),
+    Parameter("subjectPrefix", STRING, "Schemas whose subjects begin so."),
+    Parameter("aliases", BOOLEAN, "Whether subjects are found by their aliases."),
+    parameters.DELETED,
+    Parameter("latestOnly", BOOLEAN, "Only the latest version of each subject."),
+    Parameter("ruleType", STRING, "Only schemas with a rule of this type."),
+    *parameters.PAGE,
+    parameters.MODERN,
+)
+_LIST_TYPES: Final = read("getSchemaTypes", _TAG, "List the types of schemas", list_of(enum(*SCHEMA_TYPES)))
+_BY_ID: Final = read(
+    "getSchema",
+    _TAG,
+    "Get a schema by its id",
+    CONTENT,
+    parameters.SUBJECT,
+    parameters.FORMAT,
+    parameters.REFERENCE_FORMAT,
+    Parameter("fetchMaxId", BOOLEAN, "Whether the highest id is included."),
+    Parameter("includeSubjects", BOOLEAN, "Whether the subjects that use the schema are included."),
+    parameters.MODERN,
+)
+_TEXT: Final = read(
+    "getSchemaOnly", _TAG, "Get the schema that an id stands for", ANYTHING, parameters.SUBJECT, parameters.FORMAT
+)
+_OF_ID: Final = (parameters.SUBJECT, parameters.DELETED, *parameters.PAGE)
+_SUBJECTS: Final = read("getSubjects", _TAG, "List the subjects of an id", list_of(STRING), *_OF_ID)
+_VERSIONS: Final = read(
+    "getVersions",
+    _TAG,
+    "List the versions of an id",
+    list_of(open_object({"subject": STRING, "version": INTEGER})),
+    *_OF_ID,
+)
+_BY_GUID: Final = read(
+    "getSchemaByGuid", _TAG, "Get a schema by its GUID", CONTENT, parameters.FORMAT, parameters.MODERN
+)
+_IDS: Final = read(
+    "getIdsByGuid",
+    _TAG,
+    "List the ids of a GUID by context",
+    list_of(open_object({"context": STRING, "id": INTEGER})),
+)
 
 
 class Schemas(Resource):
     """The handlers of `/schemas`."""
 
     def routes(self) -> Iterator[Route]:
-        yield Route("GET", "/schemas", self.list_schemas, cached=True)
-        yield Route("GET", "/schemas/types", self.list_types, cached=True)
-        yield Route("GET", "/schemas/ids/{id}", self.by_id, cached=True)
-        yield Route("GET", "/schemas/ids/{id}/schema", self.text_by_id, cached=True)
-        yield Route("GET", "/schemas/ids/{id}/subjects", self.subjects_of_id, cached=True)
-        yield Route("GET", "/schemas/ids/{id}/versions", self.versions_of_id, cached=True)
-        yield Route("GET", "/schemas/guids/{guid}", self.by_guid, cached=True)
-        yield Route("GET", "/schemas/guids/{guid}/ids", self.ids_of_guid, cached=True)
+        yield Route("GET", "/schemas", self.list_schemas, _LIST, cached=True)
+        yield Route("GET", "/schemas/types", self.list_types, _LIST_TYPES, cached=True)
+        yield Route("GET", "/schemas/ids/{id}", self.by_id, _BY_ID, cached=True)
+        yield Route("GET", "/schemas/ids/{id}/schema", self.text_by_id, _TEXT, cached=True)
+        yield Route("GET", "/schemas/ids/{id}/subjects", self.subjects_of_id, _SUBJECTS, cached=True)
+        yield Route("GET", "/schemas/ids/{id}/versions", self.versions_of_id, _VERSIONS, cached=True)
+        yield Route("GET", "/schemas/guids/{guid}", self.by_guid, _BY_GUID, cached=True)
+        yield Route("GET", "/schemas/guids/{guid}/ids", self.ids_of_guid, _IDS, cached=True)
 
     async def list_types(self, request: Request) -> Response:
         return answer(request, SCHEMA_TYPES)
@@ -42,8 +94,8 @@ class Schemas(Resource):
         text = self.formatted(version, request.query_value("format"))
         references = qualified_references(version, request.query_value("referenceFormat"))
         max_id = self._context_of(version).highest_id if request.flag("fetchMaxId") else None
-        shape = Shape(is_modern(request), text, references)
-        members = shape.content(version, max_id, with_subject=True)
+        view = View(is_modern(request), text, references)
+        members = view.content(version, max_id, with_subject=True)
         if request.flag("includeSubjects"):
             # Karapace's REST proxy asks so.
             versions = self._context_of(version).versions_of_id(version.id)
@@ -72,8 +124,8 @@ class Schemas(Resource):
         version = self._find_guid(guid)
         if version is None:
             raise SchemaNotFound(guid)
-        shape = Shape(is_modern(request), self.formatted(version, request.query_value("format")))
-        return answer(request, shape.content(version, None, with_subject=False))
+        view = View(is_modern(request), self.formatted(version, request.query_value("format")))
+        return answer(request, view.content(version, None, with_subject=False))
 
     async def ids_of_guid(self, request: Request) -> Response:
         digest = _digest(request.path_value("guid"))
@@ -94,9 +146,9 @@ class Schemas(Resource):
             for version in self._listed(subject, deleted=request.flag("deleted"), latest=request.flag("latestOnly"))
             if not rule_type or _has_rule(version, rule_type)
         ]
-        shape = Shape(is_modern(request))
+        view = View(is_modern(request))
         page = self.limits.schemas.page(request, found)
-        return answer(request, [_with_aliases(shape.version(one), aliases.get(one.subject)) for one in page])
+        return answer(request, [_with_aliases(view.version(one), aliases.get(one.subject)) for one in page])
 
     def _listed(self, subject: str, *, deleted: bool, latest: bool) -> list[Version]:
         state = self.registry.state

@@ -3,32 +3,103 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from starlette.responses import Response
 
+from barnabas.kernel.http.operation import Operation, Parameter
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import BOOLEAN, STRING, Schema, Shape, enum, open_object
+from schema_registry.config import LEVELS, POLICIES
 from schema_registry.errors import ConfigNotFound, InvalidMode, ModeNotFound
 from schema_registry.http import parameters
 from schema_registry.http.media import answer
+from schema_registry.http.operation import read, write
 from schema_registry.http.resource import Resource
+from schema_registry.http.shapes import METADATA, RULE_SET
+from schema_registry.mode import Mode
 from schema_registry.operations.settings import MODES_TEXT
 
 LEVEL_IN_REQUESTS = "compatibility"
+
+_CONFIG: Final[dict[str, Schema]] = {
+    "alias": STRING,
+    "aliasForDeks": STRING,
+    "normalize": BOOLEAN,
+    "validateFields": BOOLEAN,
+    "validateNewSchemas": BOOLEAN,
+    "validateRules": BOOLEAN,
+    "compatibilityPolicy": enum(*POLICIES),
+    "compatibilityGroup": STRING,
+    "defaultMetadata": METADATA,
+    "overrideMetadata": METADATA,
+    "defaultRuleSet": RULE_SET,
+    "overrideRuleSet": RULE_SET,
+}
+_LEVEL: Final = enum(*LEVELS)
+CONFIG: Final = Shape("Config", open_object({}, {"compatibilityLevel": _LEVEL, **_CONFIG}))
+CONFIG_REQUEST: Final = Shape("ConfigUpdate", open_object({}, {LEVEL_IN_REQUESTS: _LEVEL, **_CONFIG}))
+_MODE: Final = enum(*[mode.value for mode in Mode])
+MODE: Final = Shape("Mode", open_object({"mode": _MODE}))
+_CONFIGS: Final = "Config"
+_MODES: Final = "Modes"
+
+
+def _get_config(scope: str) -> Operation:
+    return read(f"get{scope}Config", _CONFIGS, "Get the configuration of a scope", CONFIG, parameters.DEFAULT_TO_GLOBAL)
+
+
+def _put_config(scope: str) -> Operation:
+    summary = "Change the configuration of a scope"
+    return write(
+        f"update{scope}Config",
+        _CONFIGS,
+        summary,
+        CONFIG_REQUEST,
+        body=CONFIG_REQUEST,
+        example={LEVEL_IN_REQUESTS: "FULL"},
+    )
+
+
+def _delete_config(scope: str) -> Operation:
+    return write(f"delete{scope}Config", _CONFIGS, "Delete the configuration of a scope", CONFIG)
+
+
+def _get_mode(scope: str) -> Operation:
+    return read(f"get{scope}Mode", _MODES, "Get the mode of a scope", MODE, parameters.DEFAULT_TO_GLOBAL)
+
+
+def _put_mode(scope: str) -> Operation:
+    return write(
+        f"update{scope}Mode",
+        _MODES,
+        "Set the mode of a scope",
+        MODE,
+        parameters.FORCE,
+        body=MODE,
+        example={"mode": "READWRITE"},
+    )
+
+
+def _delete_mode(scope: str) -> Operation:
+    recursive = Parameter("recursive", BOOLEAN, "Whether the modes of all subjects in the scope are deleted as well.")
+    deleted = open_object({}, {"mode": _MODE})
+    return write(f"delete{scope}Mode", _MODES, "Delete the mode of a scope", deleted, recursive)
 
 
 class ScopeSettingsPaths(Resource):
     """The handlers of `/config` and `/mode`."""
 
     def routes(self) -> Iterator[Route]:
-        for path in ("/config", "/config/{subject}"):
-            yield Route("GET", path, self.config, cached=True)
-            yield Route("PUT", path, self.update_config)
-            yield Route("DELETE", path, self.delete_config)
-        for path in ("/mode", "/mode/{subject}"):
-            yield Route("GET", path, self.mode, cached=True)
-            yield Route("PUT", path, self.set_mode)
-            yield Route("DELETE", path, self.delete_mode)
+        for path, scope in (("/config", "TopLevel"), ("/config/{subject}", "SubjectLevel")):
+            yield Route("GET", path, self.config, _get_config(scope), cached=True)
+            yield Route("PUT", path, self.update_config, _put_config(scope))
+            yield Route("DELETE", path, self.delete_config, _delete_config(scope))
+        for path, scope in (("/mode", "TopLevel"), ("/mode/{subject}", "SubjectLevel")):
+            yield Route("GET", path, self.mode, _get_mode(scope), cached=True)
+            yield Route("PUT", path, self.set_mode, _put_mode(scope))
+            yield Route("DELETE", path, self.delete_mode, _delete_mode(scope))
 
     async def config(self, request: Request) -> Response:
         scope, scopes = parameters.scope(request), self.registry.scopes

@@ -14,9 +14,12 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.health import Health
 from barnabas.kernel.http.metrics import RequestMetrics
+from barnabas.kernel.http.operation import SERVICE_TAG, Operation, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import BOOLEAN, OBJECT, STRING, list_of, map_of, open_object
 from schema_registry.http.media import answer
+from schema_registry.http.operation import read
 from schema_registry.node import Node
 from schema_registry.state.state import State
 
@@ -35,6 +38,37 @@ FIGURES: Final = {
     "records_skipped_total": "Records of the topic that made no sense.",
 }
 """What `/metrics` tells beside requests."""
+
+_GET_ROOT: Final = read("getRoot", SERVICE_TAG, "Check that the service responds", OBJECT)
+_POST_ROOT: Final = read("postRoot", SERVICE_TAG, "Check that the service responds", OBJECT)
+_SCOPE: Final = open_object({"path": list_of(STRING), "clusters": map_of(STRING)})
+_CLUSTER_ID: Final = read("getClusterId", SERVICE_TAG, "Get the ids of the clusters", open_object({"scope": _SCOPE}))
+_VERSION: Final = read(
+    "getSchemaRegistryVersion",
+    SERVICE_TAG,
+    "Get the version of the API",
+    open_object({"version": STRING, "commitId": STRING}),
+)
+_DEPLOYMENT: Final = read(
+    "getSchemaRegistryDeployment",
+    SERVICE_TAG,
+    "Get what is known of the deployment",
+    open_object({"attributes": list_of(STRING)}),
+)
+_STATE: Final = content(open_object({"healthy": BOOLEAN, "status": OBJECT}))
+_HEALTH: Final = Operation(
+    "getInstanceHealth", SERVICE_TAG, "Get the state of this instance", {200: _STATE, 503: _STATE}
+)
+_READY: Final = content(open_object({"ready": BOOLEAN}))
+_READINESS: Final = Operation(
+    "getReadiness", SERVICE_TAG, "Check whether requests would be served", {200: _READY, 503: _READY}
+)
+_LEADER: Final = Operation(
+    "getLeaderAvailability",
+    SERVICE_TAG,
+    "Check whether an instance leads",
+    {200: content(open_object({"master_available": BOOLEAN}))},
+)
 
 
 def figure(name: str, value: float) -> Metric:
@@ -67,16 +101,16 @@ class ServiceStatus:
         return self._metrics
 
     def routes(self) -> Iterator[Route]:
-        yield Route("GET", "/", self.root, cached=True)
-        yield Route("POST", "/", self.root)
-        yield Route("GET", "/v1/metadata/id", self.cluster_id, cached=True)
-        yield Route("GET", "/v1/metadata/version", self.version, cached=True)
-        yield Route("GET", "/v1/metadata/deployment", self.deployment, cached=True)
+        yield Route("GET", "/", self.root, _GET_ROOT, cached=True)
+        yield Route("POST", "/", self.root, _POST_ROOT)
+        yield Route("GET", "/v1/metadata/id", self.cluster_id, _CLUSTER_ID, cached=True)
+        yield Route("GET", "/v1/metadata/version", self.version, _VERSION, cached=True)
+        yield Route("GET", "/v1/metadata/deployment", self.deployment, _DEPLOYMENT, cached=True)
         yield from self._health.routes()
-        yield Route("GET", "/_health", self.health)
-        yield Route("GET", "/status/ready", self.ready)
-        yield Route("GET", "/master_available", self.leader_available)
-        yield Route("GET", "/metrics", self._metrics.page)
+        yield Route("GET", "/_health", self.health, _HEALTH)
+        yield Route("GET", "/status/ready", self.ready, _READINESS)
+        yield Route("GET", "/master_available", self.leader_available, _LEADER)
+        yield self._metrics.route()
 
     async def root(self, request: Request) -> Response:
         return answer(request, {})

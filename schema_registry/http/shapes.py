@@ -4,15 +4,93 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from schema_registry.schema import AVRO, Reference, Schema, guid_of
+from barnabas.kernel.http.schema import BOOLEAN, INTEGER, STRING, Shape, enum, list_of, map_of, open_object
+from schema_registry.schema import (
+    AVRO,
+    DOMAIN_MODES,
+    ENVIRONMENTS,
+    MIGRATION_MODES,
+    RULE_KINDS,
+    SCHEMA_TYPES,
+    Reference,
+    Schema,
+    guid_of,
+)
 from schema_registry.state.version import Version
 from schema_registry.subject import Subject
 
+REFERENCE: Final = Shape("SchemaReference", open_object({"name": STRING, "subject": STRING, "version": INTEGER}))
+METADATA: Final = Shape(
+    "Metadata",
+    open_object({}, {"tags": map_of(list_of(STRING)), "properties": map_of(STRING), "sensitive": list_of(STRING)}),
+)
+_RULE: Final = Shape(
+    "Rule",
+    open_object(
+        {"name": STRING, "kind": enum(*RULE_KINDS), "type": STRING},
+        {
+            "doc": STRING,
+            "mode": enum(*MIGRATION_MODES, *DOMAIN_MODES),
+            "tags": list_of(STRING),
+            "params": map_of(STRING),
+            "expr": STRING,
+            "onSuccess": STRING,
+            "onFailure": STRING,
+            "disabled": BOOLEAN,
+        },
+    ),
+)
+_RULES: Final = list_of(_RULE)
+RULE_SET: Final = Shape(
+    "RuleSet",
+    open_object(
+        {},
+        {"migrationRules": _RULES, "domainRules": _RULES, "encodingRules": _RULES, "enableAt": enum(*ENVIRONMENTS)},
+    ),
+)
+_CONTRACT: Final = {
+    "schemaType": enum(*SCHEMA_TYPES),
+    "references": list_of(REFERENCE),
+    "metadata": METADATA,
+    "ruleSet": RULE_SET,
+}
+_DATES: Final[dict[str, dict[str, Any]]] = {"ts": INTEGER, "deleted": BOOLEAN}
+SCHEMA_REQUEST: Final = Shape(
+    "SchemaRequest", open_object({"schema": STRING}, {**_CONTRACT, "version": INTEGER, "id": INTEGER})
+)
+SCHEMA_EXAMPLE: Final = {"schema": '{"type": "record", "name": "User", "fields": [{"name": "name", "type": "string"}]}'}
+VERSION: Final = Shape(
+    "SchemaVersion",
+    open_object(
+        {"subject": STRING, "version": INTEGER, "id": INTEGER, "schema": STRING},
+        {"guid": STRING, **_CONTRACT, **_DATES, "aliases": list_of(STRING)},
+    ),
+)
+REGISTERED: Final = Shape(
+    "RegisteredSchema",
+    open_object({"id": INTEGER}, {"version": INTEGER, "guid": STRING, **_CONTRACT, "schema": STRING}),
+)
+CONTENT: Final = Shape(
+    "SchemaContent",
+    open_object(
+        {"schema": STRING},
+        {
+            "subject": STRING,
+            "version": INTEGER,
+            "guid": STRING,
+            **_CONTRACT,
+            "maxId": INTEGER,
+            **_DATES,
+            "subjects": list_of(STRING),
+        },
+    ),
+)
+
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class View:
     """`modern`: with the newer members. `text` and `references` stand in for those of the schema when they are given."""
 
     modern: bool

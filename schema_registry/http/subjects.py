@@ -3,37 +3,129 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from starlette.responses import Response
 
+from barnabas.kernel.http.operation import Parameter
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import ANYTHING, BOOLEAN, INTEGER, STRING, list_of
 from schema_registry.errors import SchemaNotFound, SubjectNotFound, VersionNotFound
 from schema_registry.http import parameters
 from schema_registry.http.media import answer, text_answer
+from schema_registry.http.operation import read, write
 from schema_registry.http.parameters import is_modern
 from schema_registry.http.resource import Resource
-from schema_registry.http.shapes import Shape, qualified_references
+from schema_registry.http.shapes import REGISTERED, SCHEMA_EXAMPLE, SCHEMA_REQUEST, VERSION, View, qualified_references
 from schema_registry.operations.request import SchemaRequest
 from schema_registry.parsing import LATEST
 from schema_registry.state.version import Version
 from schema_registry.subject import ANY_CONTEXT, Subject
+
+_TAG: Final = "Subjects"
+_LIST: Final = read(
+    "list",
+    _TAG,
+    "List subjects",
+    list_of(STRING),
+    Parameter("subjectPrefix", STRING, "Subjects that begin so; those of every context when it is not given."),
+    parameters.DELETED,
+    parameters.DELETED_ONLY,
+    *parameters.PAGE,
+)
+_LOOK_UP: Final = write(
+    "lookUpSchemaUnderSubject",
+    _TAG,
+    "Find the version that has a schema",
+    VERSION,
+    parameters.NORMALIZE,
+    parameters.FORMAT,
+    parameters.DELETED,
+    parameters.MODERN,
+    body=SCHEMA_REQUEST,
+    example=SCHEMA_EXAMPLE,
+)
+_DELETE: Final = write(
+    "deleteSubject", _TAG, "Delete a subject and all its versions", list_of(INTEGER), parameters.PERMANENT
+)
+_BY_METADATA: Final = read(
+    "getLatestWithMetadata",
+    _TAG,
+    "Get the latest version whose metadata has some properties",
+    VERSION,
+    Parameter("key", list_of(STRING), "The names of the properties."),
+    Parameter("value", list_of(STRING), "Their values, in the same order."),
+    parameters.DELETED,
+    parameters.FORMAT,
+    parameters.MODERN,
+)
+_LIST_VERSIONS: Final = read(
+    "listVersions",
+    _TAG,
+    "List the versions of a subject",
+    list_of(INTEGER),
+    parameters.DELETED,
+    parameters.DELETED_ONLY,
+    Parameter("deletedAsNegative", BOOLEAN, "Whether soft-deleted versions are included, as negative numbers."),
+    *parameters.PAGE,
+)
+_REGISTER: Final = write(
+    "register",
+    _TAG,
+    "Register a schema",
+    REGISTERED,
+    parameters.NORMALIZE,
+    parameters.FORMAT,
+    parameters.FORCE,
+    parameters.MODERN,
+    body=SCHEMA_REQUEST,
+    example=SCHEMA_EXAMPLE,
+)
+_BY_VERSION: Final = read(
+    "getSchemaByVersion",
+    _TAG,
+    "Get a version",
+    VERSION,
+    parameters.FORMAT,
+    parameters.REFERENCE_FORMAT,
+    parameters.DELETED,
+    parameters.MODERN,
+)
+_DELETE_VERSION: Final = write("deleteSchemaVersion", _TAG, "Delete a version", INTEGER, parameters.PERMANENT)
+_TEXT: Final = read(
+    "getSchemaOnlyByVersion", _TAG, "Get the schema of a version", ANYTHING, parameters.FORMAT, parameters.DELETED
+)
+_REFERENCED_BY: Final = read(
+    "getReferencedBy",
+    _TAG,
+    "List the ids of schemas that refer to a version",
+    list_of(INTEGER),
+    parameters.DELETED,
+    *parameters.PAGE,
+)
 
 
 class Subjects(Resource):
     """The handlers of `/subjects`."""
 
     def routes(self) -> Iterator[Route]:
-        yield Route("GET", "/subjects", self.list_subjects, cached=True)
-        yield Route("POST", "/subjects/{subject}", self.look_up, cached=True)
-        yield Route("DELETE", "/subjects/{subject}", self.delete_subject)
-        yield Route("GET", "/subjects/{subject}/metadata", self.by_metadata, cached=True)
-        yield Route("GET", "/subjects/{subject}/versions", self.list_versions, cached=True)
-        yield Route("POST", "/subjects/{subject}/versions", self.register, cached=True)
-        yield Route("GET", "/subjects/{subject}/versions/{version}", self.by_version, cached=True)
-        yield Route("DELETE", "/subjects/{subject}/versions/{version}", self.delete_version)
-        yield Route("GET", "/subjects/{subject}/versions/{version}/schema", self.text_by_version, cached=True)
-        yield Route("GET", "/subjects/{subject}/versions/{version}/referencedby", self.referenced_by, cached=True)
+        yield Route("GET", "/subjects", self.list_subjects, _LIST, cached=True)
+        yield Route("POST", "/subjects/{subject}", self.look_up, _LOOK_UP, cached=True)
+        yield Route("DELETE", "/subjects/{subject}", self.delete_subject, _DELETE)
+        yield Route("GET", "/subjects/{subject}/metadata", self.by_metadata, _BY_METADATA, cached=True)
+        yield Route("GET", "/subjects/{subject}/versions", self.list_versions, _LIST_VERSIONS, cached=True)
+        yield Route("POST", "/subjects/{subject}/versions", self.register, _REGISTER, cached=True)
+        yield Route("GET", "/subjects/{subject}/versions/{version}", self.by_version, _BY_VERSION, cached=True)
+        yield Route("DELETE", "/subjects/{subject}/versions/{version}", self.delete_version, _DELETE_VERSION)
+        yield Route("GET", "/subjects/{subject}/versions/{version}/schema", self.text_by_version, _TEXT, cached=True)
+        yield Route(
+            "GET",
+            "/subjects/{subject}/versions/{version}/referencedby",
+            self.referenced_by,
+            _REFERENCED_BY,
+            cached=True,
+        )
 
     async def register(self, request: Request) -> Response:
         subject = self.subject(request)
@@ -62,8 +154,8 @@ class Subjects(Resource):
             if not self.registry.state.has_subjects(subject, deleted=request.flag("deleted")):
                 raise SubjectNotFound(subject)
             raise SchemaNotFound
-        shape = Shape(is_modern(request), self.formatted(version, request.query_value("format")))
-        return answer(request, shape.version(version, dated=False))
+        view = View(is_modern(request), self.formatted(version, request.query_value("format")))
+        return answer(request, view.version(version, dated=False))
 
     async def list_subjects(self, request: Request) -> Response:
         deleted, deleted_only = request.flag("deleted"), request.flag("deletedOnly")
@@ -91,7 +183,7 @@ class Subjects(Resource):
         version = await self._version(request, deleted=request.flag("deleted"))
         text = self.formatted(version, request.query_value("format"))
         references = qualified_references(version, request.query_value("referenceFormat"))
-        return answer(request, Shape(is_modern(request), text, references).version(version))
+        return answer(request, View(is_modern(request), text, references).version(version))
 
     async def text_by_version(self, request: Request) -> Response:
         version = await self._version(request, deleted=request.flag("deleted"))
@@ -113,8 +205,8 @@ class Subjects(Resource):
             if metadata is None or (version.deleted and not deleted):
                 continue
             if wanted.items() <= dict(metadata.properties).items():
-                shape = Shape(is_modern(request), self.formatted(version, request.query_value("format")))
-                return answer(request, shape.version(version))
+                view = View(is_modern(request), self.formatted(version, request.query_value("format")))
+                return answer(request, view.version(version))
         await self._check_subject(subject, deleted=deleted)
         raise SchemaNotFound
 
@@ -135,8 +227,8 @@ class Subjects(Resource):
         return await self.lead(request, delete)
 
     def _registered(self, request: Request, version: Version) -> Response:
-        shape = Shape(is_modern(request), self.formatted(version, request.query_value("format")))
-        return answer(request, shape.registered(version))
+        view = View(is_modern(request), self.formatted(version, request.query_value("format")))
+        return answer(request, view.registered(version))
 
     def _find(self, request: Request, subject: str, wanted: SchemaRequest) -> Version | None:
         normalise = request.flag("normalize") or bool(self.registry.scopes.config(subject).normalize)

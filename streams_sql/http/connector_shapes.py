@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
+from barnabas.kernel.http.schema import INTEGER, OBJECT, STRING, Schema, list_of, map_of, nullable, open_object
 from streams_sql.engine.answers import (
     ConnectorCreated,
     ConnectorDescribed,
@@ -13,10 +14,43 @@ from streams_sql.engine.answers import (
     ConnectorPluginsListed,
     ConnectorsListed,
 )
-from streams_sql.http.source_shapes import described_source
+from streams_sql.http.entity import entity
+from streams_sql.http.source_shapes import SOURCE_DESCRIPTION, described_source
 
 ConnectorAnswer: TypeAlias = (
     ConnectorCreated | ConnectorDropped | ConnectorsListed | ConnectorPluginsListed | ConnectorDescribed
+)
+
+_PART: Final[dict[str, Schema]] = {
+    "state": nullable(STRING),
+    "worker_id": nullable(STRING),
+    "msg": nullable(STRING),
+}
+_STATUS: Final = open_object(
+    {
+        "name": nullable(STRING),
+        "connector": open_object(_PART),
+        "tasks": list_of(open_object({"id": nullable(INTEGER), **_PART})),
+        "type": STRING,
+    }
+)
+_INFO: Final = open_object({"name": STRING, "config": map_of(STRING), "tasks": list_of(OBJECT), "type": STRING})
+_LISTED: Final = open_object({"name": STRING, "type": STRING, "className": nullable(STRING), "state": nullable(STRING)})
+_PLUGIN: Final = open_object({"className": nullable(STRING), "type": nullable(STRING), "version": nullable(STRING)})
+CONNECTOR_ENTITIES: Final = (
+    entity("connector_info", {"info": _INFO}),
+    entity("drop_connector", {"connectorName": STRING}),
+    entity("connector_list", {"connectors": list_of(_LISTED)}),
+    entity("connector_plugins_list", {"connectorsPlugins": list_of(_PLUGIN)}),
+    entity(
+        "connector_description",
+        {
+            "connectorClass": nullable(STRING),
+            "status": _STATUS,
+            "sources": list_of(SOURCE_DESCRIPTION),
+            "topics": list_of(STRING),
+        },
+    ),
 )
 
 

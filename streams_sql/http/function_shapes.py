@@ -4,11 +4,35 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from barnabas.kernel.http.schema import BOOLEAN, STRING, enum, list_of, open_object
 from streams_sql.functions.declaration import AggregateFunction, AggregateOverload, Function, Overload
+from streams_sql.http.entity import entity
 
 AUTHOR: Final = "Barnabas"
 INTERNAL: Final = "internal"
 """The place of functions that come with the server."""
+
+_TYPES: Final = enum("AGGREGATE", "TABLE", "SCALAR")
+_ARGUMENT: Final = open_object({"name": STRING, "type": STRING, "description": STRING, "isVariadic": BOOLEAN})
+_OVERLOAD: Final = open_object({"arguments": list_of(_ARGUMENT), "returnType": STRING, "description": STRING})
+FUNCTION_ENTITIES: Final = (
+    entity(
+        "function_names",
+        {"functions": list_of(open_object({"name": STRING, "type": _TYPES, "category": STRING}))},
+    ),
+    entity(
+        "describe_function",
+        {
+            "name": STRING,
+            "description": STRING,
+            "author": STRING,
+            "version": STRING,
+            "path": STRING,
+            "functions": list_of(_OVERLOAD),
+            "type": _TYPES,
+        },
+    ),
+)
 
 
 def listed_function(function: Function | AggregateFunction) -> dict[str, Any]:

@@ -12,13 +12,16 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.operation import Operation, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import INTEGER, STRING, Shape, enum, list_of, open_object
 from streams_sql.engine.failures import EngineError
 from streams_sql.engine.inserting import Inserter
 from streams_sql.http.engine_place import EngineAt
 from streams_sql.http.live_answer import LiveAnswer
 from streams_sql.http.media import DELIMITED, JSON, KSQL_JSON, accepted
+from streams_sql.http.operation import STATEMENT_ERRORS
 from streams_sql.http.problems import BAD_REQUEST, BAD_STATEMENT, Problems, shape
 from streams_sql.http.wishes import parse_object, text_member
 from streams_sql.language.problem import SqlProblem
@@ -34,6 +37,28 @@ ROWS_UNDER_WAY_MAX: Final = 1_000
 _Sent: TypeAlias = "asyncio.Future[None] | HttpError"
 """What becomes of a row."""
 
+_ACK: Final = Shape(
+    "InsertAck",
+    open_object({"status": enum("ok", "error"), "seq": INTEGER}, {"error_code": INTEGER, "message": STRING}),
+)
+_INSERT: Final = Operation(
+    "insertRows",
+    "Inserts",
+    "Insert rows into a source: the first line names it, each that follows is a row",
+    {
+        200: {
+            **content({**STRING, "description": "An ack a line.", "contentSchema": _ACK}, DELIMITED),
+            **content(list_of(_ACK), JSON, KSQL_JSON),
+        },
+        **STATEMENT_ERRORS,
+    },
+    body=content(
+        {**STRING, "description": "JSON objects, one a line."},
+        DELIMITED,
+        example='{"target": "readings"}\n{"celsius": 21}',
+    ),
+)
+
 
 class InsertPages:
     """Streams end when `stopping` is set: their clients may keep them open for ever."""
@@ -44,7 +69,7 @@ class InsertPages:
         self._stopping = stopping
 
     def routes(self) -> Iterator[Route]:
-        yield Route("POST", "/inserts-stream", self.insert)
+        yield Route("POST", "/inserts-stream", self.insert, _INSERT)
 
     async def insert(self, request: Request) -> Response:
         """The first line says where the rows go; each that follows is one."""

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.schema import INTEGER, STRING, Shape, enum, list_of, open_object
 from barnabas.kernel.leadership.forwarding import ForwardingError
 from streams_sql.engine.failures import (
     AssertionFailed,
@@ -22,7 +23,7 @@ from streams_sql.engine.failures import (
     UnknownQuery,
 )
 from streams_sql.formats.registered import RegistryNotConfigured
-from streams_sql.http.shapes import Shapes
+from streams_sql.http.shapes import ENTITY, Shapes
 from streams_sql.language.masking import has_secrets, masked
 from streams_sql.language.problem import SqlProblem, shown
 
@@ -39,6 +40,14 @@ REGISTRY_NOT_CONFIGURED: Final = 42801
 NOT_CAUGHT_UP: Final = 50301
 NOT_READY: Final = 50302
 RETRY_AFTER_S: Final = "2"
+
+ERROR: Final = Shape(
+    "Error",
+    open_object(
+        {"@type": enum("generic_error", "statement_error"), "error_code": INTEGER, "message": STRING},
+        {"statementText": STRING, "entities": list_of(ENTITY)},
+    ),
+)
 
 
 class StatementError(HttpError):

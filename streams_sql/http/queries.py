@@ -9,17 +9,20 @@ from typing import Final
 
 from starlette.responses import Response
 
+from barnabas.kernel.http.operation import NO_BODY, Operation, Parameter, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import ANYTHING, BOOLEAN, OBJECT, STRING, Shape, any_of, list_of, open_object
 from streams_sql.engine.failures import UnknownQuery
 from streams_sql.engine.results import Result
 from streams_sql.http.engine_place import EngineAt
-from streams_sql.http.media import ARROW, DELIMITED, JSON, KSQL_JSON, accepted
+from streams_sql.http.media import ARROW, DELIMITED, JSON, KSQL_JSON, OBJECTS, accepted
+from streams_sql.http.operation import STATEMENT_ERRORS
 from streams_sql.http.print_answer import PrintAnswer
-from streams_sql.http.problems import Problems
+from streams_sql.http.problems import ERROR, Problems
 from streams_sql.http.result_answer import result_answer
 from streams_sql.http.row_forms import FiguredLines, MakeForm, RowArrays, RowForm, RowLines, StreamedRows
-from streams_sql.http.wishes import Wish, json_object, statement_wish, stream_wish, text_member
+from streams_sql.http.wishes import QUERY, STATEMENT, Wish, json_object, statement_wish, stream_wish, text_member
 
 ARROW_FORM: Final = "streams_sql.http.arrow_rows"
 
@@ -40,6 +43,61 @@ _STREAM_FORMS: Final[dict[str, MakeForm]] = {
 FIGURES_HEADER: Final = b"x-barnabas-figures"
 """With it, lines of rows end with one that has the figures of the query, which other clients would take for a row."""
 
+_TAG: Final = "Queries"
+_WITH_FIGURES: Final = Parameter(
+    FIGURES_HEADER.decode(), STRING, "Any value: lines of rows end with the metrics of the query.", "header"
+)
+_LINES: Final = content(
+    {**STRING, "description": "A line with the columns, an object; then one for each row, an array."}, DELIMITED
+)
+_COLUMNS: Final = open_object(
+    {"queryId": STRING, "columnNames": list_of(STRING), "columnTypes": list_of(STRING)}, {"notes": list_of(STRING)}
+)
+_ROW: Final = open_object({"columns": list_of(ANYTHING)}, {"tombstone": BOOLEAN})
+_ROWS: Final = content(
+    list_of(
+        any_of(
+            open_object({"header": open_object({"queryId": STRING, "schema": STRING}, {"notes": list_of(STRING)})}),
+            open_object({"row": _ROW}),
+            open_object({"finalMessage": STRING}, {"figures": OBJECT}),
+            open_object({"errorMessage": ERROR}),
+        )
+    )
+)[JSON]
+_PRINTED: Final = content({**STRING, "description": "The records of PRINT, one a line."}, "text/plain")
+_QUERY: Final = Operation(
+    "query",
+    _TAG,
+    "Run a SELECT or PRINT",
+    {200: {**dict.fromkeys(OBJECTS, _ROWS), **_LINES, **_PRINTED}, **STATEMENT_ERRORS},
+    parameters=(_WITH_FIGURES,),
+    body=content(STATEMENT, *OBJECTS, example={"ksql": "SELECT * FROM readings LIMIT 1;"}),
+)
+_STREAM: Final = Operation(
+    "queryStream",
+    _TAG,
+    "Run a SELECT or PRINT; the rows are arrays",
+    {
+        200: {
+            KSQL_JSON: _ROWS,
+            **content(list_of(any_of(_COLUMNS, list_of(ANYTHING), ERROR)), JSON),
+            **_LINES,
+            **content(STRING, ARROW),
+            **_PRINTED,
+        },
+        **STATEMENT_ERRORS,
+    },
+    parameters=(_WITH_FIGURES,),
+    body=content(QUERY, *OBJECTS, example={"sql": "SELECT * FROM readings LIMIT 1;"}),
+)
+_CLOSE: Final = Operation(
+    "closeQuery",
+    _TAG,
+    "End a push query",
+    {200: NO_BODY, **STATEMENT_ERRORS},
+    body=content(Shape("QueryId", open_object({"queryId": STRING})), *OBJECTS),
+)
+
 
 class QueryPages:
     def __init__(self, engine: EngineAt, problems: Problems) -> None:
@@ -47,9 +105,9 @@ class QueryPages:
         self._problems = problems
 
     def routes(self) -> Iterator[Route]:
-        yield Route("POST", "/query", self.query)
-        yield Route("POST", "/query-stream", self.stream)
-        yield Route("POST", "/close-query", self.close)
+        yield Route("POST", "/query", self.query, _QUERY)
+        yield Route("POST", "/query-stream", self.stream, _STREAM)
+        yield Route("POST", "/close-query", self.close, _CLOSE)
 
     async def query(self, request: Request) -> Response:
         return await self._answer(request, await statement_wish(request), _QUERY_FORMS)

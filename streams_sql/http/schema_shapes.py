@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
+from barnabas.kernel.http.schema import INTEGER, STRING, Shape, enum, list_of, nullable, open_object, ref
 from streams_sql.sources import Column, Schema
 from streams_sql.sql_types import Array, Decimal, Map, SqlType, Struct
 
 KEY = "KEY"
 HEADER = "HEADER"
+
+_TYPE_NAME: Final = "SqlType"
+_MEMBERS: Final = list_of(open_object({"name": STRING, "schema": ref(_TYPE_NAME)}))
+TYPE: Final = Shape(
+    _TYPE_NAME,
+    open_object(
+        {"type": STRING, "fields": nullable(_MEMBERS), "memberSchema": nullable(ref(_TYPE_NAME))},
+        {"parameters": open_object({"precision": INTEGER, "scale": INTEGER})},
+    ),
+)
+FIELD: Final = Shape(
+    "Field",
+    open_object({"name": STRING, "schema": TYPE}, {"type": enum(KEY, HEADER), "headerKey": STRING}),
+)
 
 
 def type_shape(type_: SqlType) -> dict[str, Any]:

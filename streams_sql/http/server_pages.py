@@ -11,14 +11,73 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.operation import NO_BODY, SERVICE_TAG, Operation, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import BOOLEAN, INTEGER, OBJECT, STRING, enum, list_of, map_of, open_object
 from streams_sql.http.media import OBJECTS, accepted
+from streams_sql.http.operation import READ_ERRORS, read
 from streams_sql.http.problems import BAD_REQUEST
 from streams_sql.http.server_state import CommandStatuses, ServerState
+from streams_sql.http.shapes import COMMAND_STATUS
 
 NOT_FOUND: Final = HTTPStatus.NOT_FOUND
 MS_PER_S: Final = 1000
+
+_ROOT: Final = Operation(
+    "getRoot", SERVICE_TAG, "Redirect to /info", {HTTPStatus.TEMPORARY_REDIRECT: NO_BODY, **READ_ERRORS}
+)
+_SERVER: Final = open_object(
+    {
+        "version": STRING,
+        "kafkaClusterId": STRING,
+        "ksqlServiceId": STRING,
+        "serverStatus": enum("RUNNING", "INITIALIZING"),
+    }
+)
+_INFO: Final = read("getInfo", SERVICE_TAG, "Get what the server is", open_object({"KsqlServerInfo": _SERVER}))
+_PART: Final = open_object({"isHealthy": BOOLEAN}, {"reason": STRING})
+_HEALTH: Final = read(
+    "getServerHealth",
+    SERVICE_TAG,
+    "Get the state of the server and its parts",
+    open_object({"isHealthy": BOOLEAN, "details": map_of(_PART), "serverState": enum("READY", "NOT_READY")}),
+)
+_HOST: Final = open_object(
+    {
+        "hostAlive": BOOLEAN,
+        "lastStatusUpdateMs": INTEGER,
+        "activeStandbyPerQuery": OBJECT,
+        "hostStoreLags": open_object({"stateStoreLags": OBJECT, "updateTimeMs": INTEGER}),
+    }
+)
+_CLUSTER: Final = read(
+    "getClusterStatus", SERVICE_TAG, "Get the state of this server", open_object({"clusterStatus": map_of(_HOST)})
+)
+_STATUSES: Final = read(
+    "listCommandStatuses",
+    SERVICE_TAG,
+    "List the results of the last changes",
+    open_object({"commandStatuses": map_of(STRING)}),
+)
+_STATUS: Final = read("getCommandStatus", SERVICE_TAG, "Get the result of a change", COMMAND_STATUS)
+_PROPERTY: Final = read("isValidProperty", SERVICE_TAG, "Check whether a property may be set", BOOLEAN)
+_SCOPE: Final = open_object({"path": list_of(STRING), "clusters": map_of(STRING)})
+_CLUSTER_ID: Final = open_object({"id": STRING, "scope": _SCOPE})
+_METADATA: Final = read(
+    "getMetadata",
+    SERVICE_TAG,
+    "Get the version and the ids of the clusters",
+    open_object({"version": STRING, "clusterId": _CLUSTER_ID}),
+)
+_METADATA_ID: Final = read("getMetadataId", SERVICE_TAG, "Get the ids of the clusters", _CLUSTER_ID)
+_LIVE: Final = Operation("getProbeOfLiveness", SERVICE_TAG, "Check that the server responds", {200: content(OBJECT)})
+_READY: Final = Operation(
+    "getProbeOfReadiness",
+    SERVICE_TAG,
+    "Check that the server has started",
+    dict.fromkeys((200, 503), content(OBJECT)),
+)
 
 
 class ServerPages:
@@ -38,17 +97,17 @@ class ServerPages:
         self._property_problem = property_problem
 
     def routes(self) -> Iterator[Route]:
-        yield Route("GET", "/", self.root)
-        yield Route("GET", "/info", self.info)
-        yield Route("GET", "/healthcheck", self.health)
-        yield Route("GET", "/clusterStatus", self.cluster)
-        yield Route("GET", "/status", self.all_statuses)
-        yield Route("GET", "/status/{type}/{entity}/{action}", self.status)
-        yield Route("GET", "/is_valid_property/{property}", self.is_valid_property)
-        yield Route("GET", "/v1/metadata", self.metadata)
-        yield Route("GET", "/v1/metadata/id", self.metadata_id)
-        yield Route("GET", "/chc/live", self.live)
-        yield Route("GET", "/chc/ready", self.ready)
+        yield Route("GET", "/", self.root, _ROOT)
+        yield Route("GET", "/info", self.info, _INFO)
+        yield Route("GET", "/healthcheck", self.health, _HEALTH)
+        yield Route("GET", "/clusterStatus", self.cluster, _CLUSTER)
+        yield Route("GET", "/status", self.all_statuses, _STATUSES)
+        yield Route("GET", "/status/{type}/{entity}/{action}", self.status, _STATUS)
+        yield Route("GET", "/is_valid_property/{property}", self.is_valid_property, _PROPERTY)
+        yield Route("GET", "/v1/metadata", self.metadata, _METADATA)
+        yield Route("GET", "/v1/metadata/id", self.metadata_id, _METADATA_ID)
+        yield Route("GET", "/chc/live", self.live, _LIVE)
+        yield Route("GET", "/chc/ready", self.ready, _READY)
 
     async def root(self, _request: Request) -> Response:
         return Response(status_code=HTTPStatus.TEMPORARY_REDIRECT, headers={"location": "/info"})

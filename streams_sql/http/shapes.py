@@ -5,6 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from barnabas.kernel.http.schema import (
+    ANYTHING,
+    BOOLEAN,
+    INTEGER,
+    STRING,
+    Schema,
+    Shape,
+    any_of,
+    enum,
+    list_of,
+    map_of,
+    nullable,
+    open_object,
+)
 from streams_sql.engine.answers import (
     Answer,
     Answered,
@@ -30,15 +44,91 @@ from streams_sql.engine.answers import (
     Warned,
 )
 from streams_sql.engine.error_log import QueryError
-from streams_sql.http.connector_shapes import connector_entity
-from streams_sql.http.function_shapes import described_function, listed_function
-from streams_sql.http.schema_shapes import type_shape
-from streams_sql.http.source_shapes import described_query, described_source, listed_source, push_query, running_query
+from streams_sql.http.connector_shapes import CONNECTOR_ENTITIES, connector_entity
+from streams_sql.http.entity import entity
+from streams_sql.http.function_shapes import FUNCTION_ENTITIES, described_function, listed_function
+from streams_sql.http.schema_shapes import TYPE, type_shape
+from streams_sql.http.source_shapes import (
+    QUERY,
+    QUERY_DESCRIPTION,
+    SOURCE,
+    SOURCE_DESCRIPTION,
+    described_query,
+    described_source,
+    listed_source,
+    push_query,
+    running_query,
+)
 from streams_sql.language.masking import masked
 from streams_sql.language.statements import Kind
 
 SUCCESS: Final = "SUCCESS"
 QUERIES: Final = "queries"
+
+COMMAND_STATUS: Final = Shape(
+    "CommandStatus", open_object({"status": STRING, "message": STRING, "queryId": nullable(STRING)})
+)
+_TOPIC: Final[dict[str, Schema]] = {"name": STRING, "replicaInfo": list_of(INTEGER)}
+_ERROR: Final = open_object(
+    {
+        "time": INTEGER,
+        "queryId": STRING,
+        "kind": STRING,
+        "topic": nullable(STRING),
+        "partition": nullable(INTEGER),
+        "offset": nullable(INTEGER),
+        "message": STRING,
+        "part": nullable(STRING),
+        "record": ANYTHING,
+        "times": INTEGER,
+    }
+)
+_PROPERTY: Final = open_object(
+    {"name": STRING, "scope": STRING, "value": nullable(STRING), "editable": BOOLEAN, "level": enum("QUERY", "SERVER")}
+)
+ENTITY: Final = any_of(
+    entity(
+        "currentStatus",
+        {"commandId": STRING, "commandStatus": COMMAND_STATUS, "commandSequenceNumber": INTEGER},
+    ),
+    entity("warning_entity", {"message": STRING}),
+    entity("terminate_query", {"queryId": STRING, "wasTerminated": BOOLEAN}),
+    entity("assert_topic", {"topicName": STRING, "exists": BOOLEAN}),
+    entity("assert_schema", {"subject": nullable(STRING), "id": nullable(INTEGER), "exists": BOOLEAN}),
+    entity("streams", {"streams": list_of(SOURCE)}),
+    entity("tables", {"tables": list_of(SOURCE)}),
+    entity("source_descriptions", {"sourceDescriptions": list_of(SOURCE_DESCRIPTION)}),
+    entity("sourceDescription", {"sourceDescription": SOURCE_DESCRIPTION}),
+    entity(QUERIES, {QUERIES: list_of(QUERY)}),
+    entity("query_descriptions", {"queryDescriptions": list_of(QUERY_DESCRIPTION)}),
+    entity("queryDescription", {"queryDescription": QUERY_DESCRIPTION}),
+    entity("kafka_topics", {"topics": list_of(open_object(_TOPIC))}),
+    entity(
+        "kafka_topics_extended",
+        {"topics": list_of(open_object({**_TOPIC, "consumerCount": INTEGER, "consumerGroupCount": INTEGER}))},
+    ),
+    entity(
+        "indexes",
+        {
+            "indexes": list_of(
+                open_object({"name": STRING, "table": STRING, "columns": list_of(STRING), "state": STRING})
+            )
+        },
+    ),
+    entity("type_list", {"types": map_of(TYPE)}),
+    entity("variables", {"variables": list_of(open_object({"name": STRING, "value": STRING}))}),
+    entity(
+        "properties",
+        {
+            "properties": list_of(_PROPERTY),
+            "overwrittenProperties": list_of(STRING),
+            "defaultProperties": list_of(STRING),
+        },
+    ),
+    entity("errors", {"errors": list_of(_ERROR), "counts": map_of(map_of(INTEGER))}),
+    *FUNCTION_ENTITIES,
+    *CONNECTOR_ENTITIES,
+)
 
 
 class Shapes:

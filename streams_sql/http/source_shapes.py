@@ -7,14 +7,124 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final
 
+from barnabas.kernel.http.schema import (
+    ANYTHING,
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    OBJECT,
+    STRING,
+    Shape,
+    enum,
+    list_of,
+    map_of,
+    nullable,
+    open_object,
+)
 from streams_sql.engine.answers import ColumnLineage, PushStatus, QueryDescribed, QueryStatus, SourceDescribed
-from streams_sql.http.schema_shapes import query_fields, source_fields
+from streams_sql.http.schema_shapes import FIELD, query_fields, source_fields
+from streams_sql.language.statements import Kind
 from streams_sql.plan.lineage import Origin
 from streams_sql.progress.backlog import Backlog, PartitionBacklog
 from streams_sql.sources import Source
 
 _STATES: Final = {"STARTING": "RUNNING"}
 """Clients know a fixed set of states, and a query that begins is on its way."""
+
+SOURCE: Final = Shape(
+    "Source",
+    open_object(
+        {
+            "type": enum(*[kind.value for kind in Kind]),
+            "name": STRING,
+            "topic": STRING,
+            "keyFormat": STRING,
+            "valueFormat": STRING,
+            "isWindowed": BOOLEAN,
+        }
+    ),
+)
+_PROGRESS: Final = open_object({"recordsBehind": INTEGER, "percent": nullable(NUMBER), "isComplete": BOOLEAN})
+QUERY: Final = Shape(
+    "Query",
+    open_object(
+        {
+            "queryString": STRING,
+            "sinks": list_of(STRING),
+            "sinkKafkaTopics": list_of(STRING),
+            "id": STRING,
+            "statusCount": map_of(INTEGER),
+            "queryType": enum("PERSISTENT", "PUSH"),
+            "state": STRING,
+        },
+        {
+            "isStarting": BOOLEAN,
+            "error": STRING,
+            "rebuilds": ANYTHING,
+            "progress": _PROGRESS,
+            "warnings": list_of(STRING),
+        },
+    ),
+)
+_ORIGINS: Final = list_of(open_object({"source": STRING, "column": STRING}))
+_LINEAGE: Final = {"columnLineage": list_of(open_object({"column": STRING, "sources": _ORIGINS, "declared": _ORIGINS}))}
+_OFFSETS: Final = open_object(
+    {"partition": INTEGER, "logStartOffset": INTEGER, "logEndOffset": INTEGER, "consumerOffset": INTEGER}
+)
+_TOPIC_OFFSETS: Final = open_object({"kafkaTopic": STRING, "offsets": list_of(_OFFSETS)})
+SOURCE_DESCRIPTION: Final = Shape(
+    "SourceDescription",
+    open_object(
+        {
+            "name": STRING,
+            "windowType": nullable(STRING),
+            "readQueries": list_of(QUERY),
+            "writeQueries": list_of(QUERY),
+            "fields": list_of(FIELD),
+            "type": enum(*[kind.value for kind in Kind]),
+            "timestamp": STRING,
+            "statistics": STRING,
+            "errorStats": STRING,
+            "extended": BOOLEAN,
+            "keyFormat": STRING,
+            "valueFormat": STRING,
+            "topic": STRING,
+            "partitions": INTEGER,
+            "replication": INTEGER,
+            "statement": STRING,
+            "queryOffsetSummaries": list_of(
+                open_object({"groupId": STRING, "topicSummaries": list_of(_TOPIC_OFFSETS)})
+            ),
+            "sourceConstraints": list_of(STRING),
+            "clusterStatistics": list_of(OBJECT),
+            "clusterErrorStats": list_of(OBJECT),
+        },
+        _LINEAGE,
+    ),
+)
+QUERY_DESCRIPTION: Final = Shape(
+    "QueryDescription",
+    open_object(
+        {
+            "id": STRING,
+            "statementText": STRING,
+            "windowType": nullable(STRING),
+            "fields": list_of(FIELD),
+            "sources": list_of(STRING),
+            "sinks": list_of(STRING),
+            "topology": STRING,
+            "executionPlan": STRING,
+            "overriddenProperties": OBJECT,
+            "ksqlHostQueryStatus": map_of(STRING),
+            "queryType": STRING,
+            "queryErrors": list_of(open_object({"timestamp": INTEGER, "errorMessage": STRING, "type": STRING})),
+            "tasksMetadata": list_of(OBJECT),
+            "consumerGroupId": STRING,
+            "state": nullable(STRING),
+        },
+        {"progress": _PROGRESS, **_LINEAGE},
+    ),
+)
 
 
 def listed_source(source: Source) -> dict[str, Any]:

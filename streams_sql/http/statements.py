@@ -13,8 +13,10 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.operation import Operation, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import STRING, Shape, list_of, nullable, open_object
 from barnabas.kernel.leadership.forwarding import Forwarder, ForwardingError
 from barnabas.kernel.leadership.routing import lead_or_forward
 from streams_sql.engine.answers import Answer, Answered, Changed, SourcesListed, TypesListed
@@ -22,10 +24,11 @@ from streams_sql.engine.failures import Unavailable
 from streams_sql.engine.leadership import SETTLE_TIMEOUT_S
 from streams_sql.http.engine_place import EngineAt
 from streams_sql.http.media import OBJECTS, accepted
+from streams_sql.http.operation import STATEMENT_ERRORS
 from streams_sql.http.problems import BAD_REQUEST
-from streams_sql.http.shapes import QUERIES, Shapes
+from streams_sql.http.shapes import ENTITY, QUERIES, Shapes
 from streams_sql.http.source_shapes import push_query
-from streams_sql.http.wishes import json_object, statement_wish
+from streams_sql.http.wishes import STATEMENT, json_object, statement_wish
 from streams_sql.sources import Source
 from streams_sql.sql_types import quoted
 
@@ -34,6 +37,27 @@ TOPICS_MAX: Final = 1_000
 TERMINATE_CLUSTER: Final = "TERMINATE CLUSTER;"
 
 _logger = logging.getLogger(__name__)
+
+_TAG: Final = "Statements"
+_ENTITIES: Final = {200: content(list_of(ENTITY), *OBJECTS), **STATEMENT_ERRORS}
+_EXECUTE: Final = Operation(
+    "executeStatements",
+    _TAG,
+    "Execute statements other than SELECT and PRINT",
+    _ENTITIES,
+    body=content(STATEMENT, *OBJECTS, example={"ksql": "SHOW STREAMS;"}),
+)
+_TERMINATION: Final = Shape(
+    "Termination", open_object({}, {"deleteTopicList": nullable(list_of(STRING, maxItems=TOPICS_MAX))})
+)
+_TERMINATE: Final = Operation(
+    "terminateCluster",
+    _TAG,
+    "End every query and delete every source; topics of queries whose names match are deleted as well",
+    _ENTITIES,
+    body=content(_TERMINATION, *OBJECTS),
+    needs_body=False,
+)
 
 
 class StatementPages:
@@ -45,8 +69,8 @@ class StatementPages:
         self._forwarder = forwarder
 
     def routes(self) -> Iterator[Route]:
-        yield Route("POST", "/ksql", self.execute)
-        yield Route("POST", "/ksql/terminate", self.terminate)
+        yield Route("POST", "/ksql", self.execute, _EXECUTE)
+        yield Route("POST", "/ksql/terminate", self.terminate, _TERMINATE)
 
     async def execute(self, request: Request) -> Response:
         wish = await statement_wish(request)

@@ -11,6 +11,7 @@ import orjson
 
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.schema import INTEGER, STRING, Schema, Shape, map_of, nullable, open_object
 from streams_sql.http.problems import BAD_REQUEST
 from streams_sql.language.splitting import COMMENT
 
@@ -26,6 +27,15 @@ _KINDS: Final = {
     int: "a number",
     float: "a number",
 }
+
+_TEXTS: Final = map_of({"type": ["string", "number", "boolean", "null"]})
+_OPTIONS: Final[dict[str, Schema]] = {
+    "streamsProperties": _TEXTS,
+    "sessionVariables": _TEXTS,
+    AFTER: nullable(INTEGER),
+}
+STATEMENT: Final = Shape("Statement", open_object({"ksql": STRING}, _OPTIONS))
+QUERY: Final = Shape("StreamedQuery", open_object({"sql": STRING}, {**_OPTIONS, "properties": _TEXTS}))
 
 
 @dataclass(frozen=True, slots=True)

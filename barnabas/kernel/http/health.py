@@ -14,13 +14,24 @@ from typing import Final, TypeAlias
 from starlette.responses import Response
 
 from barnabas.kernel.http.answers import json_answer
+from barnabas.kernel.http.operation import SERVICE_TAG, Operation, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import BOOLEAN, STRING, map_of, open_object
 
 CHECK_TIMEOUT_S: Final = 2.5
 """How long a check may take; probes of orchestrators wait for about as long."""
 KEPT_S: Final = 0.5
 """How long a finding is good for: many who ask at once cost no more than one."""
+
+_CHECK: Final = open_object({"healthy": BOOLEAN}, {"reason": STRING})
+_FINDING: Final = content(
+    open_object({"status": STRING, "message": STRING, "service": STRING, "checks": map_of(_CHECK)})
+)
+_HEALTH: Final = Operation("getHealth", SERVICE_TAG, "Get the state of the service", {200: _FINDING, 503: _FINDING})
+_LIVE: Final = Operation(
+    "getLiveness", SERVICE_TAG, "Check that the service responds", {200: content(open_object({"status": STRING}))}
+)
 
 Check: TypeAlias = Callable[[], Awaitable[str | None]]
 """What is wrong with a part of the service, or with what it needs; None if nothing is."""
@@ -37,7 +48,7 @@ class Health:
         self._asked_s = 0.0
 
     def routes(self) -> Iterator[Route]:
-        yield Route("GET", "/health", self.page)
+        yield Route("GET", "/health", self.page, _HEALTH)
         yield from live_routes()
 
     async def page(self, _request: Request) -> Response:
@@ -70,7 +81,7 @@ class Health:
 
 
 def live_routes() -> Iterator[Route]:
-    yield Route("GET", "/health/live", _live)
+    yield Route("GET", "/health/live", _live, _LIVE)
 
 
 async def _live(_request: Request) -> Response:

@@ -15,8 +15,10 @@ from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from barnabas.kernel.build_info import build_info
+from barnabas.kernel.http.operation import SERVICE_TAG, Operation, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import STRING
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS_S: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -24,6 +26,10 @@ BUCKET_LABELS: Final = (*map(str, BUCKETS_S), "+Inf")
 NO_ROUTE: Final = "none"
 """The route of requests that match none: their paths are the clients' invention and would be labels without end."""
 KNOWN_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+_OPERATION: Final = Operation(
+    "getMetrics", SERVICE_TAG, "Get metrics in the format of Prometheus", {200: content(STRING, "text/plain")}
+)
 
 Families: TypeAlias = Callable[[], Iterable[Metric]]
 
@@ -72,8 +78,10 @@ class RequestMetrics:
             found = self._routes[key] = RouteMetrics(*key)
         return found
 
-    async def page(self, _request: Request) -> Response:
-        """A handler, for `GET /metrics`."""
+    def route(self) -> Route:
+        return Route("GET", "/metrics", self._page, _OPERATION)
+
+    async def _page(self, _request: Request) -> Response:
         families = list(self.families())
         text = await asyncio.to_thread(generate_latest, _Families(families))
         return Response(text, media_type=CONTENT_TYPE)

@@ -11,6 +11,7 @@ from urllib.parse import unquote_to_bytes
 from starlette.responses import Response
 
 from barnabas.kernel.http.errors import HttpError
+from barnabas.kernel.http.operation import Operation
 from barnabas.kernel.http.request import Request
 
 BAD_REQUEST: Final = 400
@@ -28,7 +29,7 @@ _BAD_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """`template` has names in braces for whole segments: `/subjects/{subject}/versions`.
+    """`template` has names in braces for whole segments: `/subjects/{subject}/versions`. `operation` describes it in the OpenAPI document.
 
     Answers of a `cached` route depend on the path, the query, the headers that the cache varies by, and a POST's body alone.
     """
@@ -36,6 +37,7 @@ class Route:
     method: str
     template: str
     handler: Handler
+    operation: Operation
     cached: bool = False
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import orjson
 
+from barnabas.kernel.http.schema import ANYTHING, INT32, INT64, INTEGER, STRING, Shape, list_of, nullable, open_object
 from rest_proxy.formats.failure import Undecodable
 from rest_proxy.formats.formats import Formats
+from rest_proxy.streams.record_headers import HEADERS as HEADERS_SHOWN
+from rest_proxy.streams.record_headers import shown_headers
 from rest_proxy.v2.consuming.partition import FetchedRecord
 
 CHUNK_RECORDS: Final = 500
@@ -18,8 +20,13 @@ CHUNK_RECORDS: Final = 500
 
 HEADERS: Final = "headers"
 TIMESTAMP: Final = "timestamp"
-EXTRAS: Final = frozenset({HEADERS, TIMESTAMP})
+EXTRAS: Final = (HEADERS, TIMESTAMP)
 """What clients may ask for beyond what Confluent's proxy tells."""
+RECORD: Final = {"topic": STRING, "key": ANYTHING, "value": ANYTHING, "partition": INT32, "offset": INT64}
+# Producers may leave a timestamp away, and then there is none.
+RECORDS: Final = Shape(
+    "ConsumedRecords", list_of(open_object(RECORD, {TIMESTAMP: nullable(INTEGER), HEADERS: HEADERS_SHOWN}))
+)
 
 
 class Answer:
@@ -76,7 +83,7 @@ class Answer:
         if TIMESTAMP in self._extras:
             shape["timestamp"] = record.timestamp_ms
         if HEADERS in self._extras:
-            shape["headers"] = [{"name": name, "value": _base64(data)} for name, data in record.headers]
+            shape["headers"] = shown_headers(record.headers)
         return shape
 
 
@@ -86,7 +93,3 @@ def _located(problem: Undecodable, record: FetchedRecord) -> Undecodable:
         f"{problem.message} (record {record.offset} of partition {number} of topic {topic}; "
         f"to go on behind it, move to offset {record.offset + 1})"
     )
-
-
-def _base64(data: bytes | None) -> str | None:
-    return None if data is None else base64.b64encode(data).decode()

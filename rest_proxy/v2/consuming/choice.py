@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
+from barnabas.kernel.http.schema import BOOLEAN, INT32, NAME, Shape, any_of, closed_object, enum
 from rest_proxy.v2.consuming.body import INT32_MAX
 from rest_proxy.v2.consuming.refusals import broken_constraint, invalid, invalid_setting
 from rest_proxy.v2.media import EMBEDDED_FORMATS
@@ -14,20 +15,26 @@ SHOWN_CHARACTERS_MAX: Final = 60
 ANY_RECORD: Final = -1
 """As a number of bytes to wait for: one record is enough."""
 
-FIELDS: Final = (
-    "id",
-    "name",
-    "format",
-    "auto.offset.reset",
-    "auto.commit.enable",
-    "fetch.min.bytes",
-    "responseMinBytes",
-    "consumer.request.timeout.ms",
-    "requestWaitMs",
-)
-
 _RESETS: Final = {"earliest": "earliest", "latest": "latest", "none": "error"}
 """librdkafka's name for each of Kafka's."""
+
+CHOICE: Final = Shape(
+    "InstanceChoice",
+    closed_object(
+        {},
+        {
+            "id": NAME,
+            "name": NAME,
+            "format": enum(*EMBEDDED_FORMATS),
+            "auto.offset.reset": enum(*_RESETS),
+            "auto.commit.enable": any_of(BOOLEAN, enum("true", "false")),
+            "fetch.min.bytes": {"type": "integer", "minimum": ANY_RECORD, "maximum": FETCH_MIN_BYTES_MAX},
+            "consumer.request.timeout.ms": INT32,
+        },
+    ),
+)
+FIELDS: Final = CHOICE.members | {"responseMinBytes", "requestWaitMs"}
+"""With the names that older clients give to two of them."""
 
 
 @dataclass(frozen=True, slots=True)

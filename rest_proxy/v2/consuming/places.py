@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
+from barnabas.kernel.http.schema import (
+    DATE_TIME,
+    INT32,
+    INT64,
+    STRING,
+    TOPIC_NAME,
+    Schema,
+    Shape,
+    any_of,
+    closed_object,
+    list_of,
+    nullable,
+)
 from rest_proxy.v2.consuming.body import INT64_MAX, items, partition, text, timestamp_ms, whole_number
 from rest_proxy.v2.consuming.partition import Commit, Partition
+
+PLACE: Final[dict[str, Schema]] = {"topic": TOPIC_NAME, "partition": INT32}
+_NOTE: Final = {"metadata": nullable(STRING)}
+_OFFSET: Final = closed_object({**PLACE, "offset": INT64}, _NOTE)
+_TIME: Final = closed_object({**PLACE, "timestamp": any_of(DATE_TIME, {"type": "number", "minimum": 0})}, _NOTE)
+PARTITIONS: Final = Shape("PartitionChoice", closed_object({"partitions": list_of(closed_object(PLACE))}))
+COMMITS: Final = Shape("Commits", closed_object({}, {"offsets": list_of(_OFFSET)}))
+SEEK: Final = Shape("Seek", closed_object({}, {"offsets": list_of(_OFFSET), "timestamps": list_of(_TIME)}))
 
 
 def partitions(found: dict[str, Any]) -> list[Partition]:

@@ -19,7 +19,8 @@ from barnabas.kernel.http.application import Application, Policy
 from barnabas.kernel.http.error_answers import ErrorAnswers
 from barnabas.kernel.http.listeners import Listener
 from barnabas.kernel.http.metrics import Families, RequestMetrics
-from barnabas.kernel.http.router import Route, Router
+from barnabas.kernel.http.operation import Operation
+from barnabas.kernel.http.router import Handler, Route, Router
 from barnabas.kernel.http.server import Server
 from barnabas.kernel.http.tls import TlsFiles
 
@@ -28,6 +29,11 @@ ANSWER_DEADLINE_S = 90.0
 STOP_DEADLINE_S = 5.0
 
 T = TypeVar("T")
+
+
+def route(method: str, template: str, handler: Handler, *, cached: bool = False) -> Route:
+    """A route that no document describes."""
+    return Route(method, template, handler, Operation("", "", "", {}), cached)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,7 @@ class Service:
 
     def __enter__(self) -> Service:
         self.metrics = RequestMetrics("test", self.more)
-        router = Router([*self.routes, Route("GET", "/metrics", self.metrics.page)])
+        router = Router([*self.routes, self.metrics.route()])
         app = Application(
             router,
             self.metrics,

@@ -17,7 +17,7 @@ from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.metrics import RouteMetrics
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
-from tests.kernel.http.service import Service
+from tests.kernel.http.service import Service, route
 
 METRICS = RouteMetrics("GET", "/")
 
@@ -83,9 +83,9 @@ class Numbers:
 
     def routes(self) -> list[Route]:
         return [
-            Route("GET", "/cached/{id}", self.number, cached=True),
-            Route("GET", "/fresh/{id}", self.number),
-            Route("GET", "/slow", self.slow, cached=True),
+            route("GET", "/cached/{id}", self.number, cached=True),
+            route("GET", "/fresh/{id}", self.number),
+            route("GET", "/slow", self.slow, cached=True),
         ]
 
 

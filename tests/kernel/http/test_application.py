@@ -21,8 +21,7 @@ from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.extra_headers import parse_extra_headers
 from barnabas.kernel.http.principal import ANONYMOUS
 from barnabas.kernel.http.request import BodyLimits, Request
-from barnabas.kernel.http.router import Route
-from tests.kernel.http.service import Service
+from tests.kernel.http.service import Service, route
 from tests.waiting import wait_for
 
 BODY_MAX_BYTES = 100_000
@@ -85,15 +84,15 @@ async def who(request: Request) -> Response:
 
 
 ROUTES = [
-    Route("GET", "/echo/{name}", echo),
-    Route("POST", "/length", length),
-    Route("POST", "/load", load),
-    Route("GET", "/text/{size}", text_of),
-    Route("GET", "/stream", stream),
-    Route("GET", "/break", break_off),
-    Route("GET", "/fail/{how}", fail),
-    Route("GET", "/hang", hang),
-    Route("GET", "/who", who),
+    route("GET", "/echo/{name}", echo),
+    route("POST", "/length", length),
+    route("POST", "/load", load),
+    route("GET", "/text/{size}", text_of),
+    route("GET", "/stream", stream),
+    route("GET", "/break", break_off),
+    route("GET", "/fail/{how}", fail),
+    route("GET", "/hang", hang),
+    route("GET", "/who", who),
 ]
 
 
@@ -310,7 +309,7 @@ def test_too_many_requests_at_once_are_told_to_come_back() -> None:
         gate.set()
 
     policy = Policy(limits=RequestLimits(in_flight_max=1))
-    with Service([*ROUTES, Route("GET", "/hold", hold)], policy=policy) as service, service.connect() as connection:
+    with Service([*ROUTES, route("GET", "/hold", hold)], policy=policy) as service, service.connect() as connection:
         connection.sendall(b"GET /hold HTTP/1.1\r\nHost: a\r\n\r\n")
         wait_for(lambda: service.metrics.in_flight == 1, "the first request to arrive")
         answer = service.ask("GET", "/who")
@@ -339,6 +338,6 @@ def test_the_operator_says_whether_answers_are_compressed(compresses: bool) -> N
     async def text(_request: Request) -> Response:
         return Response("x" * 5_000)
 
-    with Service([Route("GET", "/text", text)], Policy(compresses=compresses)) as service:
+    with Service([route("GET", "/text", text)], Policy(compresses=compresses)) as service:
         answer = service.ask("GET", "/text", Accept_Encoding="gzip")
         assert (answer.headers.get("content-encoding") == "gzip") is compresses

@@ -14,13 +14,12 @@ from barnabas.kernel.http.host_names import KEPT_MAX, HostNames
 from barnabas.kernel.http.http_settings import policy
 from barnabas.kernel.http.listeners import parse_listeners
 from barnabas.kernel.http.request import BodyLimits, Request
-from barnabas.kernel.http.router import Route
 from barnabas.kernel.settings import Catalogue, Setting, resolve
 from connect.settings import CONNECT_CATALOGUE
 from rest_proxy.settings import REST_CATALOGUE
 from schema_registry.settings import REGISTRY_CATALOGUE
 from streams_sql.settings import SQL_CATALOGUE
-from tests.kernel.http.service import Service
+from tests.kernel.http.service import Service, route
 
 UPGRADE = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec_WebSocket_Version": "13"}
 KEY = {"Sec_WebSocket_Key": "dGhlIHNhbXBsZSBub25jZQ=="}
@@ -38,7 +37,7 @@ async def socket_of(_scope: Scope, receive: Receive, send: Send) -> None:
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    routes = [Route("GET", "/kept", answer, cached=True), Route("POST", "/change", answer)]
+    routes = [route("GET", "/kept", answer, cached=True), route("POST", "/change", answer)]
     own = Policy(host_names=HostNames(["proxy.example", "Other.Example."]))
     with Service(routes, policy=own, cache=AnswerCache(), websockets=socket_of) as running:
         yield running

@@ -11,8 +11,7 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.metrics import BUCKETS_S, CONTENT_TYPE, RequestMetrics, RouteMetrics
 from barnabas.kernel.http.request import Request
-from barnabas.kernel.http.router import Route
-from tests.kernel.http.service import Service
+from tests.kernel.http.service import Service, route
 
 
 async def fine(_request: Request) -> Response:
@@ -32,7 +31,7 @@ def samples(text: str, name: str) -> dict[tuple[str, ...], float]:
 
 
 def test_requests_are_counted_by_route_and_status() -> None:
-    with Service([Route("GET", "/a/{b}", fine)]) as service:
+    with Service([route("GET", "/a/{b}", fine)]) as service:
         for path in ("/a/1", "/a/2", "/a", "/nope"):
             service.ask("GET", path)
         service.ask("PUT", "/a/1")
@@ -74,5 +73,5 @@ def test_a_service_adds_its_own() -> None:
 
 def test_the_metrics_of_a_route_are_one() -> None:
     metrics = RequestMetrics("test")
-    found = {metrics.of("GET", Route("GET", "/a", fine)) for _ in range(3)}
+    found = {metrics.of("GET", route("GET", "/a", fine)) for _ in range(3)}
     assert [type(each) for each in found] == [RouteMetrics]

@@ -12,9 +12,8 @@ from barnabas.kernel.http.application import Policy
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.request_log import RequestLogRules
-from barnabas.kernel.http.router import Route
 from barnabas.kernel.line_budget import LINES_MAX, LineBudget
-from tests.kernel.http.service import Service
+from tests.kernel.http.service import Service, route
 
 SLOW_MS = 20
 
@@ -50,13 +49,13 @@ async def names(_request: Request) -> Response:
 
 
 ROUTES = [
-    Route("GET", "/quick/{name}", quick),
-    Route("GET", "/slow", slow),
-    Route("GET", "/stream", stream),
-    Route("GET", "/away", away),
-    Route("GET", "/broken", broken),
-    Route("GET", "/names", names),
-    Route("GET", "/kept", names, cached=True),
+    route("GET", "/quick/{name}", quick),
+    route("GET", "/slow", slow),
+    route("GET", "/stream", stream),
+    route("GET", "/away", away),
+    route("GET", "/broken", broken),
+    route("GET", "/names", names),
+    route("GET", "/kept", names, cached=True),
 ]
 
 

@@ -7,7 +7,8 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
-from barnabas.kernel.http.router import KEPT_PATH_MAX_BYTES, PATHS_KEPT_MAX, Route, Router
+from barnabas.kernel.http.router import KEPT_PATH_MAX_BYTES, PATHS_KEPT_MAX, Router
+from tests.kernel.http.service import route
 
 
 async def handle(_request: Request) -> Response:
@@ -25,7 +26,7 @@ ROUTES = (
     ("GET", "/subjects/all/{what}"),
     ("POST", "/associations:batchGet"),
 )
-ROUTER = Router([Route(method, template, handle) for method, template in ROUTES])
+ROUTER = Router([route(method, template, handle) for method, template in ROUTES])
 
 
 @pytest.mark.parametrize(
@@ -52,8 +53,8 @@ ROUTER = Router([Route(method, template, handle) for method, template in ROUTES]
     ],
 )
 def test_a_path_finds_its_route(method: str, path: bytes, template: str, parameters: dict[str, str]) -> None:
-    route, found = ROUTER.find(method, path)
-    assert (route.template, found) == (template, parameters)
+    served, found = ROUTER.find(method, path)
+    assert (served.template, found) == (template, parameters)
 
 
 @pytest.mark.parametrize(
@@ -120,13 +121,13 @@ def test_a_segment_that_cannot_be_decoded_is_refused(segment: bytes) -> None:
 
 def test_one_route_for_each_method_and_path() -> None:
     with pytest.raises(AssertionError, match=r"two routes for GET /a/\{c\}"):
-        Router([Route("GET", "/a/{b}", handle), Route("GET", "/a/{c}", handle)])
+        Router([route("GET", "/a/{b}", handle), route("GET", "/a/{c}", handle)])
 
 
 def test_paths_that_were_found_are_kept_within_bounds() -> None:
-    router = Router([Route("GET", "/{name}", handle), Route("POST", "/{name}", handle)])
+    router = Router([route("GET", "/{name}", handle), route("POST", "/{name}", handle)])
     names = [f"n{number}" for number in range(2 * PATHS_KEPT_MAX)]
     for name in [*names, *names[-5:], "x" * (KEPT_PATH_MAX_BYTES + 1)]:
         for method in ("GET", "POST"):
-            route, found = router.find(method, b"/" + name.encode())
-            assert (route.method, found) == (method, {"name": name})
+            served, found = router.find(method, b"/" + name.encode())
+            assert (served.method, found) == (method, {"name": name})

@@ -25,7 +25,7 @@ from barnabas.kernel.http.router import Route
 from barnabas.kernel.http.server import CONNECTIONS_MAX, DESCRIPTORS_KEPT, HEADERS_MAX_BYTES, Server, connections_max
 from barnabas.kernel.http.tls import TlsFiles
 from barnabas.kernel.setting_errors import SettingError
-from tests.kernel.http.service import HOST, Service, read_answers, read_to_end
+from tests.kernel.http.service import HOST, Service, read_answers, read_to_end, route
 from tests.waiting import wait_for
 
 LARGE_BYTES = 16 * 1024 * 1024
@@ -84,11 +84,11 @@ class Handlers:
 
     def routes(self) -> list[Route]:
         return [
-            Route("GET", "/name/{name}", self.name),
-            Route("POST", "/length", self.length),
-            Route("GET", "/wait/{number}", self.wait),
-            Route("GET", "/large", self.large),
-            Route("POST", "/duplex", self.duplex),
+            route("GET", "/name/{name}", self.name),
+            route("POST", "/length", self.length),
+            route("GET", "/wait/{number}", self.wait),
+            route("GET", "/large", self.large),
+            route("POST", "/duplex", self.duplex),
         ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AclBinding  # type: ignore[attr-defined] # Its types do not say what it exports.
 
-from rest_proxy.v3.acl import MEMBERS, Acl
+from rest_proxy.v3.acl import NEW_ACL, Acl
 from rest_proxy.v3.members import Members
 from tests.rest_proxy.v3.v3_service import V3Service
 
@@ -78,6 +78,6 @@ def test_no_rule_is_created_from_none(v3: V3Service) -> None:
 )
 def test_a_rule_survives_the_way_to_the_client_library_and_back(change: dict[str, Any]) -> None:
     rule = {**RULE, **change}
-    binding = Acl.of_members(Members(rule, "the rule", MEMBERS)).binding()
+    binding = Acl.of_members(Members(rule, "the rule", NEW_ACL)).binding()
     assert isinstance(binding, AclBinding)
     assert Acl.of_binding(binding).members() == rule

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from starlette.responses import Response
+
+from barnabas.kernel.http.operation import SERVICE_TAG, Operation, content
+from barnabas.kernel.http.request import Request
+from barnabas.kernel.http.router import Route
+from barnabas.kernel.http.schema import STRING
+
 PAGE: Final = r"""<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -165,3 +172,15 @@ fetch("openapi.json").then(response => response.json()).then(show)
 </script>
 </html>
 """
+
+
+async def _show(_request: Request) -> Response:
+    return Response(PAGE, media_type="text/html")
+
+
+ROUTE: Final = Route(
+    "GET",
+    "/docs",
+    _show,
+    Operation("getDocs", SERVICE_TAG, "Show this document to people", {200: content(STRING, "text/html")}),
+)
