@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from itertools import product
 from typing import Any
 
 import jsonschema_rs
@@ -21,6 +22,7 @@ from schemathesis.specs.openapi.checks import (
 
 PATH = "/openapi.json"
 TIMEOUT_S = 90.0
+ANY = "*/*"
 CHECKS = [status_code_conformance, content_type_conformance, response_schema_conformance]
 DELETING = ("DELETE", "PATCH")
 
@@ -70,12 +72,15 @@ class Target:
         case.path_parameters.update({name: known[name] for name in case.path_parameters if name in known})
         self.ask(session, case)
 
-    def ask(self, session: requests.Session, case: Case[Any]) -> int:
-        """Compare the response with the document, and return its status."""
+    def ask(self, session: requests.Session, case: Case[Any], accepted: str = ANY) -> int:
+        """Compare the response with the document, and return its status. A result must be of the type that the request accepts."""
         self.adapt(case)
-        response = case.call(base_url=self.url, session=session, timeout=TIMEOUT_S)
+        headers = {"Accept": accepted}
+        response = case.call(base_url=self.url, session=session, timeout=TIMEOUT_S, headers=headers)
         may_fail = _may_fail(case.operation.definition.raw["responses"])
         case.validate_response(response, checks=CHECKS if may_fail else [*CHECKS, not_a_server_error])
+        if accepted != ANY and response.status_code == HTTPStatus.OK:
+            assert response.headers["content-type"][0].startswith(accepted), response.headers
         return response.status_code
 
 
@@ -115,14 +120,22 @@ def _check_example(target: Target, session: requests.Session, operation: Any) ->
     names = {name: target.names[name] for name in wanted}
     body = described.get("requestBody")
     if body is None:
-        target.ask(session, operation.Case(path_parameters=names))
+        for accepted in (ANY, *_types(described)):
+            target.ask(session, operation.Case(path_parameters=dict(names)), accepted)
         return
-    for media_type, content in body["content"].items():
-        if "example" in content:
-            case = operation.Case(path_parameters=dict(names), body=content["example"], media_type=media_type)
-            status = target.ask(session, case)
-            is_accepted = status < HTTPStatus.BAD_REQUEST or status == HTTPStatus.CONFLICT
-            assert is_accepted, f"the example of {media_type} is rejected: {status}"
+    examples = {name: content["example"] for name, content in body["content"].items() if "example" in content}
+    for media_type, example in examples.items():
+        case = operation.Case(path_parameters=dict(names), body=example, media_type=media_type)
+        status = target.ask(session, case)
+        is_accepted = status < HTTPStatus.BAD_REQUEST or status == HTTPStatus.CONFLICT
+        assert is_accepted, f"the example of {media_type} is rejected: {status}"
+    for (media_type, example), accepted in product(list(examples.items())[:1], _types(described)):
+        case = operation.Case(path_parameters=dict(names), body=example, media_type=media_type)
+        target.ask(session, case, accepted)
+
+
+def _types(described: Mapping[str, Any]) -> list[str]:
+    return list(described["responses"].get("200", {}).get("content", ()))
 
 
 def _check_operation(target: Target, session: requests.Session, operation: Any, examples: int) -> None:
