@@ -21,16 +21,17 @@ from barnabas.client.consumer.assignors import TopicPartition
 from barnabas.client.consumer.consumer import Consumer, FetchedBatch
 from barnabas.client.consumer.consumer_offsets import list_offsets
 from barnabas.client.consumer.consumer_settings import READ_COMMITTED, ConsumerSettings
-from barnabas.kernel.serdes.framing import read_frame
+from barnabas.kernel.serdes.framing import Frame, read_frame
 from barnabas.wire.batch import Record
 from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
-    from barnabas.cli.record_schemas import RecordDecoder
+    from barnabas.cli.record_schemas import Decoded, RecordDecoder
 
 CLIENT_ID: Final = "barnabas-consume"
 POLL_MS: Final = 200
+NUMBER_SIZES: Final = (4, 8)
 FIELDS: Final = ("partition", "offset", "timestamp", "key", "value", "headers")
 
 
@@ -154,22 +155,25 @@ class _Consumption:
         }
 
     def _part(self, data: bytes | None, record: Record, *, is_key: bool) -> Any:
-        """A key or value: its text, or what a schema of the registry makes of it."""
-        frame = None
-        if data is not None and not self._arguments.raw:
-            frame = read_frame(data, record.headers, is_key=is_key)
-        if frame is None:
+        """A key or value: its text, the number that a key may be, or what a schema of the registry makes of it."""
+        if data is None or self._arguments.raw:
             return _text(data)
+        frame = read_frame(data, record.headers, is_key=is_key)
+        decoded = None if frame is None else self._decoded(frame, is_key=is_key)
+        number = _number(data) if decoded is None and is_key else None
+        if decoded is None and number is None:
+            return _text(data)
+        value = number if decoded is None else decoded.value
+        if self._arguments.output in (output.JSON, output.JSON_LINES):
+            return value
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    def _decoded(self, frame: Frame, *, is_key: bool) -> Decoded | None:
         if self._decoder is None:
             from barnabas.cli.record_schemas import RecordDecoder
 
             self._decoder = RecordDecoder(self._arguments)
-        decoded = self._decoder.decode(frame, is_key=is_key)
-        if decoded is None:
-            return _text(data)
-        if self._arguments.output in (output.JSON, output.JSON_LINES):
-            return decoded.value
-        return json.dumps(decoded.value, ensure_ascii=False, separators=(",", ":"))
+        return self._decoder.decode(frame, is_key=is_key)
 
 
 def _line(row: dict[str, Any]) -> str:
@@ -192,6 +196,17 @@ def _write_csv(row: dict[str, Any], *, with_head: bool) -> None:
 
 def _text(data: bytes | None) -> str | None:
     return None if data is None else data.decode("utf-8", "replace")
+
+
+def _number(data: bytes) -> int | None:
+    """What Kafka's own serializers of whole numbers have written; None for what can be read as a text."""
+    if len(data) not in NUMBER_SIZES:
+        return None
+    try:
+        is_text = data.decode().isprintable()
+    except UnicodeDecodeError:
+        is_text = False
+    return None if is_text else int.from_bytes(data, "big", signed=True)
 
 
 def _quiet_unless_redirected() -> Any:

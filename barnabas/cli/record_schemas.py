@@ -8,11 +8,12 @@ from argparse import Namespace
 from typing import Any, Final, NamedTuple
 
 from barnabas.cli import registry
+from barnabas.cli.avro_texts import READABLE
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.registry import Named
 from barnabas.cli.schemas_arguments import registry_url
 from barnabas.kernel.serdes import subject
-from barnabas.kernel.serdes.codecs import Codecs
+from barnabas.kernel.serdes.codecs import CodecOptions, Codecs
 from barnabas.kernel.serdes.framing import Frame, id_prefix
 from barnabas.kernel.serdes.registry_client import RegistryClient, SchemaKey
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
@@ -22,6 +23,7 @@ from barnabas.kernel.serdes.serdes_error import SerdesError
 # How long a reader waits for a registry that was not asked for.
 LOOKUP_TIMEOUT_MS: Final = 2_000
 UNREADABLE_KEPT_MAX: Final = 10_000
+_OPTIONS: Final = CodecOptions(avro=READABLE)
 
 
 class Decoded(NamedTuple):
@@ -36,7 +38,7 @@ class RecordEncoder:
     def __init__(self, client: RegistryClient, schema: str, topic: str, *, is_key: bool) -> None:
         self._part = "key" if is_key else "value"
         schema_id = _schema_id(client, schema, topic, is_key=is_key)
-        codec = Codecs(client).codec(schema_id)
+        codec = Codecs(client, _OPTIONS).codec(schema_id)
         self._frame = id_prefix(schema_id) + codec.preamble
         self._codec = codec
 
@@ -91,7 +93,7 @@ class RecordDecoder:
     def __init__(self, arguments: Namespace) -> None:
         self._url, self._named = registry_url(arguments)
         self._client = registry.client_of(self._url, LOOKUP_TIMEOUT_MS)
-        self._codecs = Codecs(self._client)
+        self._codecs = Codecs(self._client, _OPTIONS)
         self._gone = False
         self._unreadable: set[SchemaKey] = set()
         self._said: set[str] = set()

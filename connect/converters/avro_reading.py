@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from connect.converters import avro_names as names
-from connect.converters.avro_defaults import AvroDefaultReading, latin_bytes
+from connect.converters.avro_defaults import AvroDefaultReading
 from connect.converters.avro_names import NAMESPACE
 from connect.converters.avro_schema import AvroOptions
 from connect.data import logical
@@ -179,7 +179,7 @@ class AvroReading:
         if len(members) == 1 and (has_null or self._options.flattens_singletons):
             (member,) = members
             schema = member.schema.as_optional() if has_null else member.schema
-            return Part(schema, _branch_converted(member), member.branch)
+            return Part(schema, _unless_null(member.convert), member.branch)
         fields = [(self._member_name(each), each) for each in members]
         if len({name for name, _ in fields}) < len(fields):
             raise DataError(
@@ -237,16 +237,15 @@ def _primitive(described: dict[str, Any]) -> Part:
         return Part(*found, kind)
     if kind == "bytes":
         return _binary(described, kind, ())
-    if kind in ("float", "double"):
-        # The codec gives what is not finite as a string.
-        return Part(Schema(_PRIMITIVES[kind]), float if kind == "double" else shortest_float32, kind)
+    if kind == "float":
+        return Part(Schema(Type.FLOAT32), shortest_float32, kind)
     narrow = _NARROW.get(str(described.get("connect.type"))) if kind == "int" and logical_type is None else None
     return Part(Schema(narrow or _PRIMITIVES[kind]), None, kind)
 
 
 def _binary(described: dict[str, Any], branch: str, parameters: tuple[tuple[str, str], ...]) -> Part:
     if described.get("logicalType") != "decimal":
-        return Part(Schema(Type.BYTES, parameters=parameters), latin_bytes, branch)
+        return Part(Schema(Type.BYTES, parameters=parameters), None, branch)
     scale, precision = described.get("scale", 0), described.get("precision", names.PRECISION_DEFAULT)
     if type(scale) is not int:
         raise DataError(f"the Avro schema has a decimal whose scale is {scale!r}, which is no whole number")
@@ -254,7 +253,7 @@ def _binary(described: dict[str, Any], branch: str, parameters: tuple[tuple[str,
     if precision != names.PRECISION_DEFAULT:
         given.append((names.PRECISION, str(precision)))
     schema = Schema(Type.BYTES, name=DECIMAL, version=1, parameters=(*given, *parameters))
-    return Part(schema, lambda value: logical.decimal_of(latin_bytes(value), scale), branch)
+    return Part(schema, lambda value: logical.decimal_of(value, scale), branch)
 
 
 def _fixed(described: dict[str, Any]) -> Part:
@@ -302,24 +301,19 @@ def _items_converted(convert: Convert) -> Convert:
     return lambda items: [convert(item) for item in items]
 
 
-def _branch_converted(member: Part) -> Convert:
-    branch, convert_member = member.branch, member.convert
-    if convert_member is None:
-        return lambda value: None if value is None else value[branch]
-
-    def convert(value: Any) -> Any:
-        return None if value is None else convert_member(value[branch])
-
-    return convert
+def _unless_null(convert: Convert | None) -> Convert | None:
+    return None if convert is None else lambda value: None if value is None else convert(value)
 
 
 def _union_converted(members: Sequence[tuple[str, Part]]) -> Convert:
     by_branch = {part.branch: (name, part.convert) for name, part in members}
+    # The codec has the branch only where there is a choice.
+    only = members[0][1].branch if len(members) == 1 else None
 
     def convert(value: Any) -> Any:
         if value is None:
             return None
-        ((branch, item),) = value.items()
+        branch, item = (only, value) if only is not None else next(iter(value.items()))
         name, convert_member = by_branch[branch]
         return {name: item if convert_member is None else convert_member(item)}
 

@@ -1,4 +1,4 @@
-"""Values of Connect as Avro's JSON encoding has them, from which the codec makes the bytes."""
+"""Values of Connect as the codec takes them, which makes bytes of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from connect.data.conversion import (
     Absent,
     Conversion,
     Convert,
-    as_bytes,
     as_date,
     as_decimal,
     as_time,
@@ -40,23 +39,12 @@ class AvroWriting(Conversion):
 
     def present(self, schema: Schema, absent: Absent) -> Convert:
         convert = super().present(schema, absent)
-        if is_fixed(schema):
-            convert = _fixed(convert, int(schema.parameter(names.FIXED_SIZE) or 0), is_number=schema.name == DECIMAL)
-        # What is a JSON object could be taken for one that names its type, so that it must name it.
-        branch = self._branch(schema) if schema.optional else None
-        return convert if branch is None else _named(convert, branch)
-
-    def _branch(self, schema: Schema) -> str | None:
-        if schema.type is Type.STRUCT and not is_union(schema):
-            return self._description.full_name(schema)
-        is_map = schema.type is Type.MAP
-        return "map" if is_map and has_plain_keys(schema, allows_optional=self._options.allows_optional_keys) else None
-
-    def binary(self, value: Any) -> Any:
-        return as_bytes(value).decode("latin-1")
+        if is_fixed(schema) and schema.name == DECIMAL:
+            return _fixed_decimal(convert, int(schema.parameter(names.FIXED_SIZE) or 0))
+        return convert
 
     def decimal(self, scale: int) -> Convert:
-        return lambda value: logical.decimal_bytes(as_decimal(value), scale).decode("latin-1")
+        return lambda value: logical.decimal_bytes(as_decimal(value), scale)
 
     def date(self, value: Any) -> Any:
         return logical.days(as_date(value))
@@ -97,6 +85,8 @@ class AvroWriting(Conversion):
         for each in schema.fields:
             required = each.schema.as_required()
             members[each.name] = self._union_branch(required), self.compile(required)
+        # The codec has the branch only where there is a choice.
+        is_single = len(members) == 1
 
         def convert(value: Any) -> Any:
             if type(value) is not dict:
@@ -105,7 +95,8 @@ class AvroWriting(Conversion):
             if len(given) != 1 or given[0] not in members:
                 raise Mismatch(f"one of the fields {', '.join(members)} must be set, and here {given} are")
             branch, convert_member = members[given[0]]
-            return {branch: convert_member(value[given[0]])}
+            converted = convert_member(value[given[0]])
+            return converted if is_single else {branch: converted}
 
         return convert
 
@@ -135,21 +126,10 @@ def _struct(known: frozenset[str], changed: Sequence[tuple[str, Convert]]) -> Co
     return convert
 
 
-def _named(convert: Convert, branch: str) -> Convert:
-    def convert_named(value: Any) -> Any:
-        converted = convert(value)
-        return None if converted is None else {branch: converted}
-
-    return convert_named
-
-
-def _fixed(convert: Convert, size: int, *, is_number: bool) -> Convert:
+def _fixed_decimal(convert: Convert, size: int) -> Convert:
     def convert_fixed(value: Any) -> Any:
-        text = convert(value)
-        if text is None or not is_number or len(text) >= size:
-            return text
-        fill = "\xff" if text[:1] >= "\x80" else "\0"
-        return text.rjust(size, fill)
+        data = convert(value)
+        return None if data is None else data.rjust(size, b"\xff" if data[:1] >= b"\x80" else b"\0")
 
     return convert_fixed
 
@@ -194,7 +174,7 @@ def anything(value: Any) -> dict[str, Any]:
     if field is not None:
         return {field: value}
     if isinstance(value, bytes | bytearray | memoryview):
-        return {"bytes": bytes(value).decode("latin-1")}
+        return {"bytes": bytes(value)}
     if isinstance(value, list | tuple):
         return {"array": [anything(item) for item in value]}
     if isinstance(value, dict):
@@ -206,15 +186,12 @@ def anything(value: Any) -> dict[str, Any]:
 
 def from_anything(record: dict[str, Any]) -> Any:
     """What such a record stands for; null if no field is set."""
-    for name, wrapped in record.items():
-        if wrapped is None:
+    for name, value in record.items():
+        if value is None:
             continue
-        (value,) = wrapped.values()
         if name == "array":
             return [from_anything(item) for item in value]
         if name == "map":
             return {from_anything(entry["key"]): from_anything(entry["value"]) for entry in value}
-        if name == "bytes":
-            return value.encode("latin-1")
-        return float(value) if name in ("float", "double") else value
+        return value
     return None

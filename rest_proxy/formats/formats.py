@@ -11,7 +11,8 @@ from typing import Final
 
 import orjson
 
-from barnabas.kernel.serdes.codecs import Codecs
+from barnabas.kernel.serdes.avro_json import JSON_ENCODING
+from barnabas.kernel.serdes.codecs import CodecOptions, Codecs
 from barnabas.kernel.serdes.framing import Frame, Headers, read_frame
 from barnabas.kernel.serdes.registry_check import RegistryCheck
 from barnabas.kernel.serdes.registry_client import RegistryClient, SchemaKey
@@ -53,7 +54,7 @@ class Formats:
         self._client = _registry_client(settings)
         self._registry = ",".join(settings.items_of(_URLS)), settings.text_or_none(_USER_INFO)
         self._schemas = RegisteredSchemas(self._client)
-        self._codecs = Codecs(self._client)
+        self._codecs = Codecs(self._client, CodecOptions(avro=JSON_ENCODING))
         # One thread: neither the client nor the codecs are meant for several at once.
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="registry")
         self._encoders = Lookups(self._make_encoder, self._executor, ENCODERS_KEPT_MAX, _encoder_kept_s)

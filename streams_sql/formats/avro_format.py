@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from barnabas.kernel.serdes.avro_types import AvroType, parse_types
@@ -16,7 +15,7 @@ from barnabas.kernel.serdes.schema_text import AVRO, SchemaText
 from streams_sql.formats.avro_columns import column_reader
 from streams_sql.formats.avro_native import avro_decoding, avro_encoding
 from streams_sql.formats.avro_reading import read_avro_schema
-from streams_sql.formats.avro_rows import plain_reader, plain_writer
+from streams_sql.formats.avro_rows import plain_writer
 from streams_sql.formats.avro_schema import avro_schema
 from streams_sql.formats.avro_writing import avro_row_writer, avro_value_writer
 from streams_sql.formats.mismatch import Mismatch
@@ -56,8 +55,7 @@ class AvroFormat(RegisteredFormat):
         decode = codecs.codec(key).decode
         if is_wrapped(layout):
             read_row = row_reader(part, layout.columns)
-            plain = plain_reader(_kind(schema, codecs), part, layout.columns)
-            return _first_plainly(plain, lambda body: read_row(decode(body)))
+            return lambda body: read_row(decode(body))
         read = value_reader(part, layout.columns[0].type)
         return lambda body: (read(decode(body)),)
 
@@ -141,21 +139,6 @@ class _ColumnDecoder:
 
 def _kind(schema: SchemaText, codecs: Codecs) -> AvroType:
     return parse_types(schema.text, list(codecs.referenced(schema).values()))
-
-
-def _first_plainly(plain: Callable[[Any], Any] | None, carefully: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """What is out of the ordinary is done by the other function, which says what is wrong."""
-    if plain is None:
-        return carefully
-
-    def convert(given: Any) -> Any:
-        try:
-            made = plain(given)
-        except (ValueError, TypeError, AttributeError, IndexError, struct.error):
-            made = None
-        return carefully(given) if made is None else made
-
-    return convert
 
 
 def _known_ids(client: RegistryClient, subject: str) -> frozenset[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from streams_sql.formats.avro_names import AvroNames, is_null, parsed
@@ -26,19 +25,13 @@ from streams_sql.sql_types import (
 _PRECISION_DEFAULT: Final = 64
 
 
-def _bytes(value: str) -> bytes:
-    """The codec has bytes as a text, in which each character stands for the byte of its number."""
-    return value.encode("latin-1")
-
-
 _PRIMITIVES: Final[Mapping[str, Scalar]] = {
     "boolean": Scalar(BOOLEAN),
     "int": Scalar(INTEGER),
     "long": Scalar(BIGINT),
-    # The codec has what is not finite as a text.
-    "float": Scalar(DOUBLE, float),
-    "double": Scalar(DOUBLE, float),
-    "bytes": Scalar(BYTES, _bytes),
+    "float": Scalar(DOUBLE),
+    "double": Scalar(DOUBLE),
+    "bytes": Scalar(BYTES),
     "string": Scalar(STRING),
 }
 _LOGICAL: Final[Mapping[tuple[str, str], Scalar]] = {
@@ -109,8 +102,7 @@ class _Reader:
         given = [each for each in described if not is_null(each)]
         parts = [(self._names.branch(each, space), self.part(each, space)) for each in given]
         if len(parts) == 1:
-            branch, part = parts[0]
-            return None if part is None else replace(part, read=_opened(branch, part.read))
+            return parts[0][1]
         fields = tuple((branch.rpartition(".")[2], part) for branch, part in parts if part is not None)
         return Fields(fields, _shortened)
 
@@ -123,16 +115,7 @@ def _scalar(kind: str, described: Mapping[str, Any]) -> Scalar:
 
 
 def _decimal(precision: int, scale: int) -> Scalar:
-    def read(value: str) -> Any:
-        return decimal_of(value.encode("latin-1"), scale)
-
-    return Scalar(Decimal(min(precision, DECIMAL_PRECISION_MAX), scale), read)
-
-
-def _opened(branch: str, read: Convert | None) -> Convert:
-    if read is None:
-        return lambda value: value[branch]
-    return lambda value: read(value[branch])
+    return Scalar(Decimal(min(precision, DECIMAL_PRECISION_MAX), scale), lambda value: decimal_of(value, scale))
 
 
 def _shortened(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,7 @@
-"""Rows from and to Avro records whose fields are plain: numbers, texts and booleans, with or without null.
+"""Many rows to Avro records whose fields are plain: numbers, texts and booleans, with or without null.
 
 Most records are like that. For them a function is written out from their schema, field by field: it takes a quarter of the time that the
-kernel's codec takes, which makes JSON of all that Avro has and checks each value. Whatever is out of the ordinary is left to that codec,
-which then says what is wrong.
+kernel's codec takes, which checks each value. Whatever is out of the ordinary is left to that codec, which then says what is wrong.
 """
 
 from __future__ import annotations
@@ -12,17 +11,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from barnabas.kernel.serdes.avro_decoding import int_at, long_at
-from barnabas.kernel.serdes.avro_encoding import write_long
 from barnabas.kernel.serdes.avro_types import AvroType, PrimitiveType, RecordField, RecordType, UnionType
-from barnabas.wire.varint import uvarint
+from barnabas.wire.varint import uvarint, varlong
 from streams_sql.formats.serde import Values
-from streams_sql.formats.written import Part, same_fields
 from streams_sql.sources import Column
 from streams_sql.sql_types import BIGINT, BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIME, TIMESTAMP, SqlType
-
-ReadPlain: TypeAlias = Callable[[bytes], Values | None]
-"""None, or any error: the codec must look at it."""
 
 WritePlain: TypeAlias = Callable[[Sequence[Values | None]], list[bytes | None]]
 """Any error where a value does not fit, or a row is None: the codec says why."""
@@ -42,7 +35,7 @@ _HIGH: Final = tuple(uvarint(high) for high in range(NUMBERS_KEPT))
 def _long_bytes(number: int) -> bytes:
     if 0 <= number < NUMBERS_KEPT * NUMBERS_KEPT:
         return _LOW[number % NUMBERS_KEPT] + _HIGH[number >> _KEPT_BITS]
-    return write_long(number)
+    return varlong(number)
 
 
 @cache
@@ -51,40 +44,18 @@ def _tagged(tag: str) -> Mapping[str, Any]:
     before = bytes([int(tag)]) if tag else b""
     return {
         f"tag_{tag}": before,
-        f"kept_{tag}": tuple(before + write_long(number) for number in range(NUMBERS_KEPT)),
+        f"kept_{tag}": tuple(before + varlong(number) for number in range(NUMBERS_KEPT)),
         f"booleans_{tag}": (before + b"\0", before + b"\1"),
     }
 
 
 _NAMES: Final[Mapping[str, Any]] = {
-    "int_at": int_at,
-    "long_at": long_at,
-    "float_at": struct.Struct("<f").unpack_from,
-    "double_at": struct.Struct("<d").unpack_from,
     "double_bytes": struct.Struct("<d").pack,
     "long_bytes": _long_bytes,
     "joined": b"".join,
     "KEPT": NUMBERS_KEPT,
 }
 
-# What is at `place` in `data`, read into `TO`; numbers of several bytes are left to a function.
-_LONG_AT: Final = """\
-byte = data[place]
-if byte < 0x80:
-    TO = (byte >> 1) ^ -(byte & 1)
-    place += 1
-else:
-    TO, place = long_at(data, place)
-"""
-_READING: Final[Mapping[str, str]] = {
-    "boolean": "TO = data[place] != 0\nplace += 1\n",
-    "int": _LONG_AT.replace("long_at", "int_at"),
-    "long": _LONG_AT,
-    "float": "(TO,) = float_at(data, place)\nplace += 4\n",
-    "double": "(TO,) = double_at(data, place)\nplace += 8\n",
-    "string": _LONG_AT.replace("TO", "size")
-    + "if size < 0:\n    return None\nTO = data[place : place + size].decode()\nplace += size\n",
-}
 # The bytes of `FROM` behind those of `TAG`, the number of its branch, which is empty where there is no choice.
 _WRITING: Final[Mapping[str, str]] = {
     "boolean": "booleans_TAG[FROM]",
@@ -101,22 +72,6 @@ _WRITABLE: Final[Mapping[str, frozenset[SqlType]]] = {
     "double": frozenset({DOUBLE}),
     "string": frozenset({STRING}),
 }
-
-
-def plain_reader(kind: AvroType, part: Part, columns: Sequence[Column]) -> ReadPlain | None:
-    """None where a field is not plain, or a column is of another type than its field."""
-    fields = plain_fields(kind, _READING)
-    wanted = same_fields(part, columns)
-    if fields is None or wanted is None:
-        return None
-    lines = ["place = 0\n"]
-    for place, (field, branches) in enumerate(fields):
-        lines.append(_reading(f"v{place}", field, branches))
-    places = {field.name: place for place, (field, _) in enumerate(fields)}
-    values = "".join("None, " if name is None else f"v{places[name]}, " for name in wanted)
-    lines.append(f"return ({values}) if place == len(data) else None\n")
-    read: ReadPlain = _function("read", "data", "".join(lines))
-    return read
 
 
 def plain_writer(kind: AvroType, columns: Sequence[Column], prefix: bytes) -> WritePlain | None:
@@ -159,19 +114,6 @@ def plain_fields(kind: AvroType, known: Collection[str]) -> list[tuple[RecordFie
 def _value_kind(branches: Sequence[str]) -> str:
     (kind,) = [name for name in branches if name != NULL]
     return kind
-
-
-def _reading(to: str, field: RecordField, branches: Sequence[str]) -> str:
-    value = _READING[_value_kind(branches)].replace("TO", to)
-    if not isinstance(field.type, UnionType):
-        return value
-    cases = [
-        f"{'elif' if number else 'if'} branch == {2 * number}:\n"
-        + _indented(f"{to} = None\n" if name == NULL else value)
-        for number, name in enumerate(branches)
-    ]
-    # The numbers of branches are written with a sign.
-    return "branch = data[place]\nplace += 1\n" + "".join(cases) + "else:\n    return None\n"
 
 
 def _tag(branches: Sequence[str]) -> str:

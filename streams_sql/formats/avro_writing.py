@@ -1,19 +1,16 @@
-"""Values of columns as Avro's JSON encoding has them, from which the kernel's codec makes the bytes."""
+"""Values of columns as the kernel's codec takes them, which makes bytes of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from streams_sql.formats.avro_names import AvroNames, is_null, parsed
 from streams_sql.formats.mismatch import Mismatch
 from streams_sql.formats.serde import Values
 from streams_sql.formats.written import Convert, unscaled_bytes
 from streams_sql.sources import Column
-from streams_sql.sql_types import BYTES, Array, Decimal, Map, SqlType, Struct
-
-# The kind of Avro's that names a value must tell apart by a name, since both are objects of JSON.
-_OBJECTS: Final = ("record", "error", "map")
+from streams_sql.sql_types import Array, Decimal, Map, SqlType, Struct
 
 
 def avro_value_writer(text: str, referenced: Sequence[str], type_: SqlType) -> Callable[[Any], Any]:
@@ -66,11 +63,7 @@ class _Writer:
         given = [each for each in described if not is_null(each)]
         if len(given) != 1:
             raise Mismatch(f"A union of several types cannot be written from a column of type {type_}")
-        branch = self._names.branch(given[0], space)
-        convert = self._single(given[0], type_, space)
-        named = self._names.named(given[0], space)
-        kind = branch if named is None else named["type"]
-        return _present(_named(branch, convert) if kind in _OBJECTS else convert)
+        return _present(self._single(given[0], type_, space))
 
     def _single(self, described: Any, type_: SqlType, space: str) -> Convert:
         named = self._names.named(described, space)
@@ -85,7 +78,7 @@ class _Writer:
                 return self._map(described, key, value, space)
             case Decimal(_, scale):
                 return _decimal(scale, named)
-        return _latin if type_ is BYTES else _same
+        return _same
 
     def _map(self, described: Mapping[str, Any], key: SqlType, value: SqlType, space: str) -> Convert:
         if described["type"] == "map":
@@ -102,16 +95,8 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _latin(value: bytes) -> str:
-    return value.decode("latin-1")
-
-
 def _present(convert: Convert) -> Convert:
     return convert if convert is _same else lambda value: None if value is None else convert(value)
-
-
-def _named(branch: str, convert: Convert) -> Convert:
-    return lambda value: {branch: convert(value)}
 
 
 def _record(fields: Sequence[_Field]) -> Convert:
@@ -133,8 +118,8 @@ def _takes_null(described: Any) -> bool:
 def _decimal(scale: int, fixed: Mapping[str, Any] | None) -> Convert:
     size = 0 if fixed is None else int(fixed["size"])
 
-    def write(value: Any) -> str:
+    def write(value: Any) -> bytes:
         data = unscaled_bytes(value, scale)
-        return data.rjust(size, b"\xff" if data[0] & 0x80 else b"\0").decode("latin-1")
+        return data.rjust(size, b"\xff" if data[0] & 0x80 else b"\0")
 
     return write

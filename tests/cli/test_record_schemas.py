@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +21,18 @@ ORDER = '{"type":"record","name":"Order","fields":[{"name":"id","type":"long"},{
 PERSON = '{"type":"object","properties":{"age":{"type":"integer","minimum":0}}}'
 UNKNOWN_ID = 2_000_000_000
 MESSAGE = 'syntax = "proto3"; message M { string text = 1; }'
+
+SALE = {
+    "type": "record",
+    "name": "Sale",
+    "fields": [
+        {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}},
+        {"name": "day", "type": ["null", {"type": "int", "logicalType": "date"}]},
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        {"name": "either", "type": ["null", "int", "string"]},
+    ],
+}
+SHOWN_SALE = {"price": "-12.50", "day": "2026-01-31", "at": "2026-01-31T12:00:00.250Z", "either": "x"}
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -62,9 +75,9 @@ def test_records_of_all_types_in_one_topic(run: Run, own_topic: str, tmp_path: P
     assert (status, out.splitlines()) == (
         0,
         [
-            '0:0  "a key"  {"id":1,"note":{"string":"plain"}}',
+            '0:0  "a key"  {"id":1,"note":"plain"}',
             '0:1  "a key"  {"id":2,"note":null}',
-            '0:2  "a key"  {"id":3,"note":{"string":"x"}}',
+            '0:2  "a key"  {"id":3,"note":"x"}',
             '0:3  "a key"  {"age":5}',
             "0:4  plain text",
         ],
@@ -88,6 +101,33 @@ def test_what_is_read_as_lines_of_json_can_be_written_again(run: Run, own_topic:
     assert run("produce", own_topic, *words)[0] == 0
     _, both, _ = run("consume", own_topic, "-o", "json")
     assert [record["value"] for record in json.loads(both)] == [{"text": "x"}] * 2
+
+
+def test_logical_types_are_shown_as_people_read_them(run: Run, own_topic: str, tmp_path: Path) -> None:
+    schema, copy = tmp_path / "sale.avsc", tmp_path / "copy"
+    schema.write_text(json.dumps(SALE))
+    sale = json.dumps(SHOWN_SALE)
+    status, _, said = run("produce", own_topic, sale, "--key", "7", "--value-schema", str(schema))
+    assert (status, said) == (0, ""), said
+    _, lines, _ = run("consume", own_topic, "-o", "jsonl")
+    assert json.loads(lines)["value"] == SHOWN_SALE
+    copy.write_text(lines)
+    assert run("produce", own_topic, "--file", str(copy), "--input", "jsonl", "--value-schema", str(schema))[0] == 0
+    _, both, _ = run("consume", own_topic, "-o", "json")
+    assert [record["value"] for record in json.loads(both)] == [SHOWN_SALE] * 2
+
+
+def test_keys_that_are_numbers_are_shown_as_numbers(run: Run, own_topic: str, broker_address: str) -> None:
+    keys = (b"text", b"8 tokens", struct.pack(">i", -5), struct.pack(">q", 7), b"\xffabc", b"\xffabcd")
+    producer = Producer({"bootstrap.servers": broker_address})
+    for key in keys:
+        producer.produce(own_topic, key=key, value=b"v")
+    producer.flush()
+    rows = [json.loads(line) for line in run("consume", own_topic, "-o", "jsonl")[1].splitlines()]
+    number = int.from_bytes(b"\xffabc", "big", signed=True)
+    assert [row["key"] for row in rows] == ["text", "8 tokens", -5, 7, number, "\ufffdabcd"]
+    assert run("consume", own_topic)[1].splitlines()[2:4] == ["0:2  -5  v", "0:3  7  v"]
+    assert json.loads(run("consume", own_topic, "--raw", "-o", "jsonl")[1].splitlines()[3])["key"] == "\0" * 7 + "\7"
 
 
 def test_a_value_that_does_not_fit_is_not_written(run: Run, own_topic: str, tmp_path: Path) -> None:

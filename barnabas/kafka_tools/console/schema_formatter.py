@@ -9,6 +9,7 @@ from barnabas.client.consumer.assignors import TopicPartition
 from barnabas.kafka_tools.console.formatters import FormatError, deserializer_of, timestamp_text
 from barnabas.kafka_tools.console.schema_registry import client_of, explained
 from barnabas.kafka_tools.dump.message_json import text_of
+from barnabas.kernel.serdes.avro_json import JSON_ENCODING
 from barnabas.kernel.serdes.codecs import CodecOptions, Codecs
 from barnabas.kernel.serdes.framing import Frame, read_frame
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
@@ -33,6 +34,7 @@ class SchemaFormatter:
         options = CodecOptions(
             validates=properties.get("json.fail.invalid.schema", "true").strip().lower() == "true",
             keeps_names=_is_true(properties, "preserve.json.field.name"),
+            avro=JSON_ENCODING,
         )
         self._client = client_of(properties)
         self._codecs = Codecs(self._client, options)

@@ -12,6 +12,7 @@ from barnabas.kafka_tools.console.line_reader import LineReader, LineRecord
 from barnabas.kafka_tools.console.schema_registry import client_of, explained
 from barnabas.kafka_tools.shell.exits import ToolError
 from barnabas.kernel.serdes import framing, subject
+from barnabas.kernel.serdes.avro_json import JSON_ENCODING
 from barnabas.kernel.serdes.codecs import Codec, CodecOptions, Codecs
 from barnabas.kernel.serdes.registry_client import LATEST, RegistryClient
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
@@ -72,6 +73,7 @@ class _Part:
         options = CodecOptions(
             validates=properties.get("json.fail.invalid.schema", _TRUE).strip().lower() == _TRUE,
             message=full_name.strip() if full_name else None,
+            avro=JSON_ENCODING,
         )
         self._codec: Codec = Codecs(client, options).codec(schema_id)
         self._schema = schema

@@ -15,7 +15,11 @@ NO_DEFAULT: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class PrimitiveType:
+    """`logical` is the annotation of the type, and `scale` belongs to that of a decimal."""
+
     name: str
+    logical: str | None = None
+    scale: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,8 @@ class EnumType:
 class FixedType:
     name: str
     size: int
+    logical: str | None = None
+    scale: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +105,15 @@ class _TypeReader:
             return self._remember(EnumType(name, tuple(schema["symbols"])))
         if kind == "fixed":
             name, _ = _full_name(schema, namespace)
-            return self._remember(FixedType(name, int(schema["size"])))
+            return self._remember(FixedType(name, int(schema["size"]), *_annotation(schema)))
         if kind == "array":
             return ArrayType(self.read(schema["items"], namespace))
         if kind == "map":
             return MapType(self.read(schema["values"], namespace))
-        return self.read(kind, namespace)
+        found = self.read(kind, namespace)
+        if isinstance(found, PrimitiveType) and "logicalType" in schema:
+            return PrimitiveType(found.name, *_annotation(schema))
+        return found
 
     def _branch(self, schema: Any, namespace: str) -> BranchType:
         found = self.read(schema, namespace)
@@ -133,6 +142,12 @@ class _TypeReader:
     def _remember(self, found: EnumType | FixedType | RecordType) -> BranchType:
         self._named[found.name] = found
         return found
+
+
+def _annotation(schema: Mapping[str, Any]) -> tuple[str | None, int]:
+    """The logical type and the scale. Both are left out where they are no such thing, as Avro demands."""
+    logical, scale = schema.get("logicalType"), schema.get("scale", 0)
+    return (logical, scale) if isinstance(logical, str) and type(scale) is int else (None, 0)
 
 
 def _full_name(schema: Mapping[str, Any], outer: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple, Protocol
 
+from barnabas.kernel.serdes.avro_form import NATIVE, AvroForm
 from barnabas.kernel.serdes.registry_client import SERIALIZED, RegistryClient, SchemaKey
 from barnabas.kernel.serdes.schema_text import AVRO, JSON, PROTOBUF, SchemaText
 from barnabas.kernel.serdes.serdes_error import SerdesError
@@ -13,7 +14,7 @@ REFERENCES_MAX: Final = 1_000
 
 
 class Codec(Protocol):
-    """Values of one schema to bytes and back; a value is what JSON can say.
+    """Values of one schema to bytes and back. A value is what JSON can say, and for Avro what the form of the codec says.
 
     What `encode` gives stands behind a frame and the preamble; what `decode` takes begins with the preamble.
     """
@@ -32,6 +33,7 @@ class CodecOptions(NamedTuple):
     validates: bool = True
     keeps_names: bool = False
     message: str | None = None
+    avro: AvroForm = NATIVE
 
 
 class Codecs:
@@ -77,7 +79,7 @@ class Codecs:
         if schema.type == AVRO:
             from barnabas.kernel.serdes.avro import AvroCodec
 
-            return AvroCodec(schema.text, list(self.referenced(schema).values()))
+            return AvroCodec(schema.text, list(self.referenced(schema).values()), self._options.avro)
         if schema.type == JSON:
             from barnabas.kernel.serdes.json_schema import JsonSchemaCodec
 

@@ -1,19 +1,22 @@
-"""Avro data beside fastavro's, its JSON encoding as Java's, and values and bytes that do not fit."""
+"""Avro data beside Apache's, its JSON encoding as Java's, and values and bytes that do not fit."""
 
 from __future__ import annotations
 
-import io
 import json
+import math
+import sys
 from typing import Any
 
-import fastavro
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from barnabas.kernel.serdes.avro import AvroCodec
-from barnabas.kernel.serdes.serdes_error import SerdesError, ValueMismatchError
+from barnabas.kernel.serdes.avro_json import JSON_ENCODING
+from barnabas.kernel.serdes.serdes_error import MissingLibraryError, SerdesError, ValueMismatchError
+from tests import apache_avro
 
+HUGE_COUNT = b"\xfe\xff\xff\xff\xff\xff\xff\xff\x7f\x00"
 NODE = {
     "type": "record",
     "name": "Node",
@@ -30,7 +33,11 @@ def record(*fields: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def codec(schema: object, *references: object) -> AvroCodec:
-    return AvroCodec(json.dumps(schema), [json.dumps(reference) for reference in references])
+    return AvroCodec(json.dumps(schema), [json.dumps(reference) for reference in references], JSON_ENCODING)
+
+
+def native(schema: object) -> AvroCodec:
+    return AvroCodec(json.dumps(schema))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +171,31 @@ def test_a_value_that_does_not_fit_is_told_where_and_why(schema: object, value: 
             "more than its 10 bytes can hold",
         ),
         ({"type": "array", "items": "null"}, b"\x80\x89\x7a" * 5 + b"\x00", "more than its 16 bytes can hold"),
+        ({"type": "array", "items": record()}, b"\x80\x80\x80\x80\x10", "more than its 5 bytes can hold"),
+        ({"type": "array", "items": record(("n", "null"))}, HUGE_COUNT, "more than its 10 bytes can hold"),
+        (
+            {"type": "array", "items": {"type": "null", "logicalType": "nothing"}},
+            HUGE_COUNT,
+            "more than its 10 bytes can hold",
+        ),
+        ({"type": "array", "items": {"type": "fixed", "name": "F", "size": 0}}, HUGE_COUNT, "more than its 10"),
+        ({"type": "array", "items": "int"}, HUGE_COUNT, "more than its 10 bytes can hold"),
+        ({"type": "map", "values": "null"}, HUGE_COUNT, "more than its 10 bytes can hold"),
+        # The count that has no positive one beside it.
+        ({"type": "array", "items": "int"}, b"\xff" * 9 + b"\x01\x00\x00", "more than its 12 bytes can hold"),
         (NODE, b"\x02\x02" * 5_000 + b"\x02\x00", "nested too deeply"),
+        (NODE, b"\x02\x02" * 500_000 + b"\x02\x00", "nested too deeply"),
+        ({"type": "array", "items": NODE}, b"\x02" + b"\x02\x02" * 100_000, "nested too deeply"),
+        (record(("r", "R")), b"", "nested too deeply"),
+        # A number that fits if the bits beyond 64 are dropped.
+        ("long", b"\x82" + b"\x80" * 8 + b"\x7e", "more than 64 bits"),
+        ("long", b"\x80" * 30 + b"\x00", "more than 64 bits"),
+        ("int", b"\x80\x80\x80\x80\x10", "the int 2147483648, which has more than 32 bits"),
+        (record(("i", ["null", {"type": "int", "logicalType": "date"}])), b"\x02\x80\x80\x80\x80\x10", "32 bits"),
+        ("string", b"\xfe\xff\xff\xff\xff\xff\xff\xff\x7f", "bytes should follow at 9, of 9"),
+        (["null", "int"], b"\x01\x02", "branch -1 of a union that has 2"),
+        (COLOUR, b"\x01", "symbol -1 of c.Colour, which has 2"),
+        (record(("b", "bytes")), b"\x03abc", "-2 bytes should follow"),
     ],
 )
 def test_bytes_that_are_no_such_value_are_refused(schema: object, data: bytes, complaint: str) -> None:
@@ -206,6 +237,101 @@ def test_a_schema_that_is_none_is_refused(text: str, complaint: str) -> None:
         AvroCodec(text)
 
 
+def test_fastavro_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fastavro", None)
+    with pytest.raises(MissingLibraryError, match=r"Avro data needs .*'fastavro': pip install 'barnabas\[registry\]'"):
+        AvroCodec('"int"')
+
+
+SEVERAL = ["null", "int", "long", "string", COLOUR, FOUR, {"type": "map", "values": "long"}, NODE]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "data"),
+    [
+        ("bytes", b"\x00\xff", b"\x00\xff"),
+        (FOUR, b"\x00\x01\xff\n", b"\x00\x01\xff\n"),
+        ("double", -math.inf, b"\x00" * 6 + b"\xf0\xff"),
+        (["null", "bytes"], b"\xff", b"\x02\x02\xff"),
+        (["string"], "x", b"\x00\x02x"),
+        ([], None, None),
+        (["null", NODE], {"v": 1, "next": {"v": 2, "next": None}}, b"\x02\x02\x02\x04\x00"),
+        # A map may have the name of a type for a key.
+        (["null", {"type": "map", "values": "int"}], {"map": 1}, b"\x02\x02\x06map\x02\x00"),
+        (SEVERAL, None, b"\x00"),
+        (SEVERAL, {"int": 5}, b"\x02\x0a"),
+        (SEVERAL, {"long": 5}, b"\x04\x0a"),
+        (SEVERAL, {"c.Colour": "RED"}, b"\x08\x00"),
+        (SEVERAL, {"Four": b"abcd"}, b"\x0aabcd"),
+        (SEVERAL, {"map": {"int": 5}}, b"\x0c\x02\x06int\x0a\x00"),
+        (SEVERAL, {"n.Node": {"v": 1, "next": None}}, b"\x0e\x02\x00"),
+        # What Avro and fastavro have annotations for is left to those who want it.
+        ({"type": "long", "logicalType": "timestamp-millis"}, 1 << 62, b"\x80" * 8 + b"\x80\x01"),
+        ({"type": "int", "logicalType": "date"}, -(1 << 31), b"\xff\xff\xff\xff\x0f"),
+        ({"type": "string", "logicalType": "uuid"}, "no uuid", b"\x0eno uuid"),
+        (
+            record(("d", {"type": "bytes", "logicalType": "decimal", "precision": 1, "scale": "x"})),
+            {"d": b"\x7f\xff"},
+            b"\x04\x7f\xff",
+        ),
+    ],
+)
+def test_native_values_there_and_back(schema: object, value: object, data: bytes | None) -> None:
+    if data is None:
+        with pytest.raises(ValueMismatchError):
+            native(schema).encode(value)
+        return
+    assert native(schema).encode(value) == data
+    assert native(schema).decode(data) == value
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ("null", 0),
+        ("boolean", 1),
+        ("boolean", "x"),
+        ("int", True),
+        ("int", 1.5),
+        ("int", 1 << 31),
+        ("float", 1e300),
+        ("double", True),
+        ("double", "1.5"),
+        ({"type": "array", "items": "string"}, "ab"),
+        ({"type": "array", "items": "int"}, (1, 2)),
+        (["null", "int", "string"], ("int", 1)),
+        (FOUR, [1, 2, 3, 4]),
+        (record(("a", ["null", "int"])), {}),
+        (["null", NODE], {"-type": "n.Node", "next": None}),
+    ],
+)
+def test_what_fastavro_would_write_is_refused(schema: object, value: object) -> None:
+    with pytest.raises(ValueMismatchError):
+        native(schema).encode(value)
+
+
+def test_names_of_fields_and_keys_mean_nothing_to_fastavro() -> None:
+    schema = [record(("-type", "string")), {"type": "map", "values": "string"}]
+    value = {"-type": "map"}
+    assert native(schema).decode(native(schema).encode(value)) == {"R": value}
+    assert native(schema).decode(native(schema).encode({"map": value})) == {"map": value}
+
+
+def test_types_of_the_same_name_in_two_schemas_do_not_meet() -> None:
+    first, second = (native(record(("inner", {**COLOUR, "symbols": symbols}))) for symbols in (["A"], ["B", "C"]))
+    assert first.encode({"inner": "A"}) == second.encode({"inner": "B"}) == b"\x00"
+    assert (first.decode(b"\x00"), second.decode(b"\x02")) == ({"inner": "A"}, {"inner": "C"})
+
+
+def test_a_default_stands_for_a_field_that_is_not_there() -> None:
+    schema = record(
+        ("b", "bytes", "\xff"), ("u", [FOUR, "null"], "abcd"), ("n", ["null", NODE], None), ("x", "int", "no")
+    )
+    assert native(schema).decode(native(schema).encode({"x": 1})) == {"b": b"\xff", "u": b"abcd", "n": None, "x": 1}
+    with pytest.raises(ValueMismatchError, match="at x: 'no' is not an int of 32 bits"):
+        native(schema).encode({})
+
+
 WIDE = record(
     *(("b", "boolean"), ("i", "int"), ("l", "long"), ("d", "double"), ("s", "string"), ("c", COLOUR)),
     *(("a", {"type": "array", "items": "long"}), ("m", {"type": "map", "values": "string"}), ("u", ["null", "string"])),
@@ -230,9 +356,49 @@ LONGS = st.integers(-(1 << 63), (1 << 63) - 1)
         }
     )
 )
-def test_the_bytes_are_those_of_fastavro(value: dict[str, Any]) -> None:
-    out = io.BytesIO()
-    fastavro.schemaless_writer(out, WIDE, value)
-    assert codec(WIDE).encode(value) == out.getvalue()
+def test_the_bytes_are_those_of_apache(value: dict[str, Any]) -> None:
+    data = apache_avro.written(WIDE, value)
+    assert native(WIDE).encode(value) == data
+    assert native(WIDE).decode(data) == value
+    assert codec(WIDE).encode(value) == data
     shown = {**value, "u": value["u"] if value["u"] is None else {"string": value["u"]}}
-    assert codec(WIDE).decode(out.getvalue()) == shown
+    assert codec(WIDE).decode(data) == shown
+
+
+TREE = record(
+    ("e", COLOUR),
+    ("s", ["null", "string", "int", "R"]),
+    ("f", FOUR),
+    ("l", {"type": "array", "items": ["null", "R"]}),
+    ("m", {"type": "map", "values": {"type": "array", "items": "null"}}),
+)
+TREE_VALUES = st.recursive(
+    st.none() | TEXTS.map(lambda text: {"string": text}) | st.integers(-64, 64).map(lambda number: {"int": number}),
+    lambda inner: st.fixed_dictionaries(
+        {
+            "e": st.sampled_from(["RED", "GREEN"]),
+            "s": inner,
+            "f": st.binary(min_size=4, max_size=4),
+            "l": st.lists(st.none(), max_size=3),
+            "m": st.dictionaries(TEXTS, st.lists(st.none(), max_size=3), max_size=3),
+        }
+    ).map(lambda value: {"R": value}),
+    max_leaves=8,
+).filter(lambda value: isinstance(value, dict) and "R" in value)
+
+
+@settings(max_examples=200, deadline=None)
+@given(TREE_VALUES, st.data())
+def test_broken_data_is_refused_or_read_as_a_value(value: dict[str, Any], data: st.DataObject) -> None:
+    whole = native(TREE).encode(value["R"])
+    assert native(TREE).decode(whole) == value["R"]
+    start = data.draw(st.integers(0, len(whole)))
+    end = data.draw(st.integers(start, len(whole)))
+    strange = st.sampled_from([b"\xff" * 9 + b"\x01", b"\x80" * 12, HUGE_COUNT, b"\x01", b"\xfe\xff\xff\xff\x0f"])
+    broken = whole[:start] + data.draw(strange | st.binary(max_size=12)) + whole[end:]
+    try:
+        found = native(TREE).decode(broken)
+    except SerdesError:
+        return
+    assert native(TREE).decode(native(TREE).encode(found)) == found
+    assert apache_avro.read(TREE, broken)["e"] == found["e"]

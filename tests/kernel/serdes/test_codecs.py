@@ -67,7 +67,7 @@ def test_avro(client: RegistryClient, theirs: SchemaRegistryClient, topic: str, 
     value = {"id": 5, "item": {"name": "x"}, "note": "y"}
     data = AvroSerializer(theirs, schema, conf=framing)(value, context(topic, headers))
     assert bool(headers) == bool(framing)
-    assert read(client, data, headers) == {**value, "note": {"string": "y"}}
+    assert read(client, data, headers) == value
     schema_id = client.version(f"{topic}-value").id
     ours = id_prefix(schema_id) + Codecs(client).codec(schema_id).encode(value)
     assert AvroDeserializer(theirs)(ours, context(topic)) == value

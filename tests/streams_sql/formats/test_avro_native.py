@@ -55,11 +55,11 @@ ROWS: list[Values] = [
 OTHERS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
     "other spellings": (
         [{"name": "i", "type": "int"}, {"name": "more", "type": "string"}, {"name": "S", "type": ["string", "null"]}],
-        [{"i": 5, "more": "x", "S": {"string": "a"}}, {"i": -1, "more": "", "S": None}],
+        [{"i": 5, "more": "x", "S": "a"}, {"i": -1, "more": "", "S": None}],
     ),
     "wider types": (
         [{"name": "L", "type": "int"}, {"name": "D", "type": "float"}, {"name": "s", "type": ["null", "long"]}],
-        [{"L": 7, "D": 0.1, "s": {"long": -9}}, {"L": 0, "D": -0.0, "s": None}],
+        [{"L": 7, "D": 0.1, "s": -9}, {"L": 0, "D": -0.0, "s": None}],
     ),
     "micros": (
         [{"name": "TS", "type": {"type": "long", "logicalType": "timestamp-micros"}}],
