@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from connect.cluster.forwarding import Forwarder
+from barnabas.kernel.leadership.forwarding import Forwarder
 from connect.cluster.group import Group, RebalanceListener
 from connect.cluster.plan import Piece, Work
 from connect.herder.leader import Leader
