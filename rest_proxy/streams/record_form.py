@@ -13,7 +13,7 @@ from barnabas.kernel.http.schema import ANYTHING, DATE_TIME, INT32, INT64, Shape
 from rest_proxy.formats.failure import Undecodable
 from rest_proxy.formats.formats import Formats
 from rest_proxy.formats.schema_choice import AUTO, BINARY
-from rest_proxy.streams.record_headers import HEADERS, record_headers, shown_headers
+from rest_proxy.record_headers import HEADERS, record_headers, shown_headers
 from rest_proxy.v3.receipts import iso_date
 from rest_proxy.v3.record_reader import TYPES
 

@@ -12,7 +12,7 @@ from barnabas.kernel.http.schema import INTEGER, STRING, Shape, list_of, open_ob
 from rest_proxy.formats.failure import Undecodable
 from rest_proxy.formats.formats import Formats
 from rest_proxy.formats.schema_choice import AUTO
-from rest_proxy.streams.record_headers import HEADERS, record_headers, shown_headers
+from rest_proxy.record_headers import HEADERS, record_headers, shown_headers
 from rest_proxy.v2.consuming.answer import RECORD
 
 _Shape: TypeAlias = dict[str, Any]

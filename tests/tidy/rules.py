@@ -38,8 +38,8 @@ ORDERS: dict[str, tuple[str, ...]] = {
         "scopes", "operations", "node", "write_order", "registry", "http",
     ),
     "rest_proxy": (
-        "kafka", "clients", "formats", "origins", "record_log", "stopping", "proxy", "health", "problems", "whole_number", "v2", "v3",
-        "streams", "openapi",
+        "kafka", "clients", "formats", "origins", "record_headers", "record_log", "stopping", "proxy", "health", "problems", "whole_number", "v2", "v3",
+        "streams",
     ),
     "connect": (
         "version", "errors", "data", "api", "sdk", "converters", "transforms", "connectors", "plugins", "config", "tasks", "compliance",

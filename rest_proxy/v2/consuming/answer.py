@@ -11,8 +11,8 @@ import orjson
 from barnabas.kernel.http.schema import ANYTHING, INT32, INT64, INTEGER, STRING, Shape, list_of, nullable, open_object
 from rest_proxy.formats.failure import Undecodable
 from rest_proxy.formats.formats import Formats
-from rest_proxy.streams.record_headers import HEADERS as HEADERS_SHOWN
-from rest_proxy.streams.record_headers import shown_headers
+from rest_proxy.record_headers import HEADERS as HEADERS_SHOWN
+from rest_proxy.record_headers import shown_headers
 from rest_proxy.v2.consuming.partition import FetchedRecord
 
 CHUNK_RECORDS: Final = 500
