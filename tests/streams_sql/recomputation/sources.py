@@ -26,6 +26,10 @@ LARGE: Final = 1000
 _AT_BOUNDS: Final = 0.15
 _AHEAD: Final = 0.2
 """Of the times at a bound, those that are later than all before."""
+_PHASED: Final = 0.4
+_IN_PHASE: Final = 0.9
+"""Of the cases, those whose sources are written one after the other, and of their records, those that are: batches that read the same share of
+each partition are then far apart in time."""
 _NULLS: Final = 0.15
 _EXTREMES: Final[Mapping[Type, tuple[Any, ...]]] = {
     Type.INTEGER: (0, 1, -1, 2**31 - 1, -(2**31)),
@@ -175,9 +179,12 @@ def random_records(
     places = {key: place for place, key in enumerate(keys)}
     tombstones = random.choice((0.0, 0.1, 0.3))
     last = dict[tuple[str, int], int]()
+    order = random.sample(sources, len(sources)) if random.random() < _PHASED else None
     records = []
-    for _ in range(count):
+    for number in range(count):
         source = random.choice(sources)
+        if order is not None and random.random() < _IN_PHASE:
+            source = order[number * len(order) // count]
         key = None if random.random() < 0.03 else random.choice(keys)
         partition = places[key] % source.partitions if source.is_table and key is not None else None
         partition = random.randrange(source.partitions) if partition is None else partition

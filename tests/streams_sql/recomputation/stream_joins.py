@@ -11,6 +11,8 @@ from tests.streams_sql.recomputation.sources import DAY
 
 NEVER: Final = 1 << 62
 """The position of a row that never comes."""
+_NO_TIE: Final = "({0}._time, 0::BIGINT, 0::BIGINT, {0}._seq)"
+"""The position of a partner among those of one row."""
 Made = Callable[[str], str]
 """Makes a table of a query, and returns its name."""
 
@@ -48,7 +50,7 @@ class StreamJoinSql:
         pairs = made(self._pairs(sides, clock))
         paired = (
             f"SELECT {', '.join(self._columns('l', 'r'))}, p._time AS _time, p._trigger AS _trigger, 1 AS _kind, "
-            f"CASE WHEN l._seq < r._seq THEN (l._time, l._seq) ELSE (r._time, r._seq) END AS _partner FROM {pairs} p "
+            f"CASE WHEN l._seq < r._seq THEN {_NO_TIE.format('l')} ELSE {_NO_TIE.format('r')} END AS _partner FROM {pairs} p "
             f"JOIN {sides[0]} l ON l._seq = p._left JOIN {sides[1]} r ON r._seq = p._right"
         )
         alone = [self._alone(side, sides, clock, pairs, made) for side in (0, 1) if self._is_kept[side]]
@@ -101,7 +103,10 @@ class StreamJoinSql:
             f"ELSE NOT EXISTS (FROM {pairs} p WHERE p.{mine} = _seq AND p._trigger = _seq) END"
         )
         columns = self._columns("m", None) if side == 0 else self._columns(None, "m")
-        return f"SELECT {', '.join(columns)}, m._time AS _time, m._trigger AS _trigger, m._kind AS _kind, (m._time, m._seq) AS _partner FROM {alone} m"
+        # Of rows with the same time that are over together, those of the right side come first, then those with the least key.
+        tie = f"(m._time, {1 - side}::BIGINT, DENSE_RANK() OVER (ORDER BY m._on), m._seq)"
+        partner = f"CASE WHEN m._kind = 0 THEN {tie} ELSE {_NO_TIE.format('m')} END AS _partner"
+        return f"SELECT {', '.join(columns)}, m._time AS _time, m._trigger AS _trigger, m._kind AS _kind, {partner} FROM {alone} m"
 
 
 def _chosen(operands: Sequence[Operand], table: str | None) -> list[str]:
