@@ -1,11 +1,14 @@
-"""The parser of every command: options and words in any order, and mistakes explained by the command that they belong to."""
+"""The parser of every command: built from the table of commands, options and words in any order, and mistakes explained by the command
+that they belong to."""
 
 from __future__ import annotations
 
 import argparse
 import difflib
+from importlib import import_module
 from typing import Any, Final
 
+from barnabas.cli.commands import COMMANDS, Commands
 from barnabas.cli.output import REPORT_FORMS, TEXT
 
 # No word of a command line can contain it, so it marks the words behind `--` without doubt.
@@ -15,12 +18,45 @@ _OTHER_WORDS: Final = {"describe": ("show",), "show": ("describe",)}
 
 
 class CommandParser(argparse.ArgumentParser):
-    """`commands.add_parser` makes parsers of this class, too."""
+    """`commands.add_parser` makes parsers of this class, too. `source` is what the table of commands has for it: it is loaded when the
+    command is called."""
 
+    source: str | Commands | None = None
     _mixing = False
+
+    def load(self) -> None:
+        """Import the module of the command and declare its arguments, or declare the commands behind this word."""
+        source, self.source = self.source, None
+        if isinstance(source, str):
+            module = import_module(source)
+            module.add_arguments(self)
+            self.set_defaults(run=module.run)
+        elif source is not None:
+            self.add_commands(source, "action", is_required=True)
+
+    def load_all(self) -> CommandParser:
+        """Load every command below this one, for programs that list them."""
+        self.load()
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for parser in action.choices.values():
+                    parser.load_all()
+        return self
+
+    def add_commands(self, commands: Commands, dest: str, *, is_required: bool) -> None:
+        """To the module, a command is its name in the table, by whichever word it is called."""
+        actions = self.add_subparsers(dest=dest, metavar=dest.upper(), required=is_required)
+        for name, (about, source) in commands.items():
+            others = _OTHER_WORDS.get(name, ())
+            note = f" Another word for it: {', '.join(others)}." if others else ""
+            description = f"{about[0].upper()}{about[1:]}.{note}"
+            parser = actions.add_parser(name, aliases=others, help=about, description=description)
+            parser.source = source
+            parser.set_defaults(**{dest: name})
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """argparse would hand words that a command does not know to the outermost parser, which has another usage."""
+        self.load()
         if self._mixing or args is None:
             return super().parse_known_args(args, namespace)
         if self._subparsers is not None:
@@ -58,19 +94,32 @@ class CommandParser(argparse.ArgumentParser):
         return found, unknown
 
 
+def command_parser() -> CommandParser:
+    """The parser of the whole command line."""
+    parser = CommandParser(prog="barnabas", description="A Kafka-compatible streaming platform.")
+    parser.add_argument("--version", action=_Version)
+    parser.add_commands(COMMANDS, "command", is_required=False)
+    parser.usage = f"barnabas [-h] [--version] COMMAND ...\ncommands: {', '.join(COMMANDS)}"
+    return parser
+
+
+class _Version(argparse.Action):
+    """Prints the version; it is looked up when this is called."""
+
+    def __init__(self, option_strings: list[str], dest: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="print the version")
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: object, values: object, option_string: str | None = None
+    ) -> None:
+        from importlib.metadata import version
+
+        print(f"barnabas {version('barnabas')}")
+        parser.exit()
+
+
 def _without_mark(value: Any) -> Any:
     return value.removeprefix(_LITERAL) if isinstance(value, str) else value
-
-
-def add_action(actions: Any, name: str, about: str) -> argparse.ArgumentParser:
-    """The parser of one word behind a noun, such as `topics describe`; to the command it is `name` by whichever word it is called."""
-    others = _OTHER_WORDS.get(name, ())
-    note = f" Another word for it: {', '.join(others)}." if others else ""
-    parser: argparse.ArgumentParser = actions.add_parser(
-        name, aliases=others, help=about, description=f"{about[0].upper()}{about[1:]}.{note}"
-    )
-    parser.set_defaults(action=name)
-    return parser
 
 
 def add_report_form(parser: argparse.ArgumentParser) -> None:

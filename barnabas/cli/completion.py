@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from barnabas.cli import output
-from barnabas.cli.command_parser import add_report_form
+from barnabas.cli.command_parser import add_report_form, command_parser
 from barnabas.cli.service_address import address_of
 
 SHELLS: Final = ("bash", "zsh", "fish")
@@ -16,7 +16,7 @@ NAMES: Final = ("topics", "groups", "subjects", "connectors")
 NAMES_TIMEOUT_S: Final = 1.0
 
 
-class Place(NamedTuple):
+class Completion(NamedTuple):
     """A command, as the words that lead to it, and what may follow."""
 
     path: tuple[str, ...]
@@ -25,24 +25,22 @@ class Place(NamedTuple):
     names: str | None
 
 
-def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+def run(arguments: argparse.Namespace) -> int:
     if arguments.shell == "names":
         return _print_names(arguments.kind, arguments.output)
-    places = list(walk(parser))
+    completions = list(walk(command_parser().load_all()))
     scripts = {"bash": _bash, "zsh": _zsh, "fish": _fish}
-    script = scripts[arguments.shell](places)
+    script = scripts[arguments.shell](completions)
     output.report(arguments.output, {"shell": arguments.shell, "script": script}, script.removesuffix("\n"))
     return 0
 
 
-def add_command(commands: Any) -> None:
-    one = commands.add_parser(
-        "completion",
-        help="print a script for Tab in your shell",
-        description="Print a completion script. bash: source <(barnabas completion bash); zsh: the same with zsh; "
-        "fish: barnabas completion fish | source",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Print a completion script. bash: source <(barnabas completion bash); zsh: the same with zsh; "
+        "fish: barnabas completion fish | source"
     )
-    shells = one.add_subparsers(dest="shell", metavar="SHELL", required=True)
+    shells = parser.add_subparsers(dest="shell", metavar="SHELL", required=True)
     for shell in SHELLS:
         add_report_form(shells.add_parser(shell, help=f"for {shell}", description=f"Print the script for {shell}."))
     # For the scripts alone, so it stands in no help text.
@@ -51,7 +49,7 @@ def add_command(commands: Any) -> None:
     add_report_form(names)
 
 
-def walk(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[Place]:
+def walk(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[Completion]:
     """Every command and what may follow it."""
     words: list[str] = []
     flags: list[str] = []
@@ -72,9 +70,9 @@ def walk(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterato
             verbs = list(choices)
         elif action.choices:
             choices += [str(choice) for choice in action.choices]
-    yield Place(path, (*words, *choices), tuple(flags), None if verbs else names)
+    yield Completion(path, (*words, *choices), tuple(flags), None if verbs else names)
     # A name that stands behind one of a few words is offered there.
-    yield from (Place((*path, verb), (), tuple(flags), names) for verb in verbs)
+    yield from (Completion((*path, verb), (), tuple(flags), names) for verb in verbs)
 
 
 def _kind_of_name(action: argparse.Action) -> str:
@@ -83,13 +81,13 @@ def _kind_of_name(action: argparse.Action) -> str:
     return f"{name.rstrip('s')}s"
 
 
-def _cases(places: list[Place]) -> str:
+def _cases(completions: list[Completion]) -> str:
     """The branches of a shell's case over the words so far."""
     lines = []
-    for place in places:
-        offered = " ".join([*place.words, *place.flags])
-        asked = f' names="{place.names}";' if place.names else ""
-        lines.append(f'    "{" ".join(place.path)}") offered="{offered}";{asked} ;;')
+    for completion in completions:
+        offered = " ".join([*completion.words, *completion.flags])
+        asked = f' names="{completion.names}";' if completion.names else ""
+        lines.append(f'    "{" ".join(completion.path)}") offered="{offered}";{asked} ;;')
     return "\n".join(lines)
 
 
@@ -124,8 +122,8 @@ _barnabas_names() {
 """
 
 
-def _bash(places: list[Place]) -> str:
-    return _BASH.replace("@CASES@", _cases(places)) + "complete -F _barnabas barnabas\n"
+def _bash(completions: list[Completion]) -> str:
+    return _BASH.replace("@CASES@", _cases(completions)) + "complete -F _barnabas barnabas\n"
 
 
 _ZSH: Final = """\
@@ -150,22 +148,22 @@ _barnabas_lookup() {
 """
 
 
-def _zsh(places: list[Place]) -> str:
-    return _ZSH.replace("@CASES@", _cases(places)) + "compdef _barnabas barnabas\n"
+def _zsh(completions: list[Completion]) -> str:
+    return _ZSH.replace("@CASES@", _cases(completions)) + "compdef _barnabas barnabas\n"
 
 
-def _fish(places: list[Place]) -> str:
+def _fish(completions: list[Completion]) -> str:
     lines = ["# Completion of barnabas for fish.", "complete -c barnabas -f"]
-    for place in places:
-        seen = "; and ".join([f"__fish_seen_subcommand_from {word}" for word in place.path])
+    for completion in completions:
+        seen = "; and ".join([f"__fish_seen_subcommand_from {word}" for word in completion.path])
         condition = seen or "__fish_use_subcommand"
-        if place.words:
-            not_yet = f"; and not __fish_seen_subcommand_from {' '.join(place.words)}" if seen else ""
-            lines.append(f"complete -c barnabas -n '{condition}{not_yet}' -a '{' '.join(place.words)}'")
-        lines += [f"complete -c barnabas -n '{condition}' -l {flag[2:]}" for flag in place.flags]
-        if place.names:
+        if completion.words:
+            not_yet = f"; and not __fish_seen_subcommand_from {' '.join(completion.words)}" if seen else ""
+            lines.append(f"complete -c barnabas -n '{condition}{not_yet}' -a '{' '.join(completion.words)}'")
+        lines += [f"complete -c barnabas -n '{condition}' -l {flag[2:]}" for flag in completion.flags]
+        if completion.names:
             lines.append(
-                f"complete -c barnabas -n '{condition}' -a '(barnabas completion names {place.names} 2>/dev/null)'"
+                f"complete -c barnabas -n '{condition}' -a '(barnabas completion names {completion.names} 2>/dev/null)'"
             )
     return "\n".join(lines) + "\n"
 
@@ -181,7 +179,7 @@ def _print_names(kind: str, form: str) -> int:
 
 
 def _subjects() -> list[str] | None:
-    from barnabas.cli.registry import client_of
+    from barnabas.cli.schemas.registry import client_of
     from barnabas.kernel.serdes.registry_transport import RegistryClientError
 
     try:
@@ -193,7 +191,7 @@ def _subjects() -> list[str] | None:
 
 def _connectors() -> list[str] | None:
     from barnabas.cli.command_error import CommandError
-    from barnabas.cli.connect_client import ConnectClient
+    from barnabas.cli.connectors.client import ConnectClient
 
     try:
         found: list[str] = ConnectClient(address_of("connect"), NAMES_TIMEOUT_S).call("GET", "/connectors")
@@ -205,7 +203,7 @@ def _connectors() -> list[str] | None:
 def _names_in_cluster(kind: str) -> list[str] | None:
     import asyncio
 
-    from barnabas.cli.internal_topics import is_internal
+    from barnabas.cli.cluster.internal_topics import is_internal
     from barnabas.client.admin.session import Session
     from barnabas.client.client_error import ClientError
     from barnabas.wire.errors import KafkaError

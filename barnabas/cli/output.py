@@ -1,4 +1,4 @@
-"""Rows as a table for people, or as JSON, JSON lines or CSV for programs."""
+"""Rows as a table for people, or as JSON, JSON lines or CSV for programs. On a terminal, rich draws the table."""
 
 from __future__ import annotations
 
@@ -7,28 +7,26 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TextIO
 
-from barnabas.cli import terminal
-
 TABLE: Final = "table"
 JSON: Final = "json"
 JSON_LINES: Final = "jsonl"
 CSV: Final = "csv"
 FORMS: Final = (TABLE, JSON, JSON_LINES, CSV)
+ARROW: Final = "arrow"
+"""A stream of Arrow, for programs that read rows of SQL."""
 TEXT: Final = "text"
 REPORT_FORMS: Final = (TEXT, JSON)
 """Of commands that report what they have done."""
 
 GAP: Final = "  "
 NOTHING: Final = "-"
-CELL_MIN_CHARACTERS: Final = 12
-
 # A value: the style in which a table paints it, or nothing.
 Style = Callable[[Any], str | None]
 
 
 class Column(NamedTuple):
     """`name` is the key in JSON and the head in CSV; a table shows it with blanks and in capitals. What `is_whole` is not cut, since
-    somebody will copy it."""
+    people copy it."""
 
     name: str
     style: Style | None = None
@@ -89,39 +87,17 @@ def _flat(value: Any) -> str:
 
 def _write_table(out: TextIO, columns: Sequence[Column], rows: list[Sequence[Any]]) -> None:
     texts = [[printable(_flat(value)) or NOTHING for value in row] for row in rows]
-    widths = [max([len(column.title), *[len(row[place]) for row in texts]]) for place, column in enumerate(columns)]
     if out.isatty():
-        _narrow(widths, terminal.width(), [place for place, column in enumerate(columns) if not column.is_whole])
-    colours = terminal.colours_here(out)
-    numbers = [bool(rows) and all(type(row[place]) is int for row in rows) for place in range(len(columns))]
-    head = [_cell(column.title, size, number) for column, size, number in zip(columns, widths, numbers, strict=True)]
-    line = GAP.join(head).rstrip()
-    out.write((terminal.painted(line, terminal.BOLD) if colours else line) + "\n")
-    for row, shown in zip(rows, texts, strict=True):
-        cells = [_cell(text, size, number) for text, size, number in zip(shown, widths, numbers, strict=True)]
-        if colours:
-            cells = [_paint(column, value, cell) for column, value, cell in zip(columns, row, cells, strict=True)]
-        out.write(GAP.join(cells).rstrip() + "\n")
+        from barnabas.cli.terminal.table import write_table
 
-
-def _paint(column: Column, value: Any, cell: str) -> str:
-    style = column.style(value) if column.style is not None else None
-    return cell if style is None else terminal.painted(cell, style)
-
-
-def _cell(text: str, size: int, is_number: bool) -> str:
-    if len(text) > size:
-        text = text[: size - 1] + "…"
-    return f"{text:>{size}}" if is_number else f"{text:<{size}}"
-
-
-def _narrow(widths: list[int], available: int, flexible: Sequence[int]) -> None:
-    """Take from the widest of the columns at some places what does not fit the terminal, as long as they stay readable."""
-    while flexible and sum(widths) + len(GAP) * (len(widths) - 1) > available:
-        widest = max(flexible, key=widths.__getitem__)
-        if widths[widest] <= CELL_MIN_CHARACTERS:
-            return
-        widths[widest] -= 1
+        write_table(out, columns, rows, texts)
+        return
+    widths = [max([len(column.title), *[len(row[place]) for row in texts]]) for place, column in enumerate(columns)]
+    are_numbers = [bool(rows) and all(type(row[place]) is int for row in rows) for place in range(len(columns))]
+    for line in ([column.title for column in columns], *texts):
+        cells = zip(line, widths, are_numbers, strict=True)
+        padded = [f"{text:>{width}}" if is_number else f"{text:<{width}}" for text, width, is_number in cells]
+        out.write(GAP.join(padded).rstrip() + "\n")
 
 
 def printable(text: str) -> str:

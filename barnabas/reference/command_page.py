@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Final
 
-from barnabas.cli.main import command_parser
+from barnabas.cli.command_parser import command_parser
 from barnabas.reference.markdown import cell, code, page, table
 
 _HEADS: Final = ("", "meaning")
@@ -16,7 +16,7 @@ when its command line or a setting makes no sense, and with 130 after Ctrl-C; th
 
 
 def command_page() -> str:
-    parser = command_parser()
+    parser = command_parser().load_all()
     commands = list(_commands(parser, "barnabas"))
     contents = " · ".join(f"[{name.removeprefix('barnabas ')}](#{name.replace(' ', '-')})" for name, _, _ in commands)
     return page("The command `barnabas`", _INTRODUCTION, contents, *(_section(*each) for each in commands))

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from barnabas.cli.main import command_parser, main
+from barnabas.cli.command_parser import command_parser
+from barnabas.cli.main import main
 from tests.cli.conftest import Call, Failure
 
 Captured = pytest.CaptureFixture[str]
@@ -134,7 +135,7 @@ def test_a_place_that_is_none_is_refused(run_at: Call, failure_at: Failure, topi
     run_at("topics", "create", topic, "-p", "1")
     status, said = failure_at(*[topic if word == "TOPIC" else word for word in words], "middle")
     assert status == 2
-    assert "'middle' is no place in a log\n  Write beginning, end" in said
+    assert f"invalid {words[-1]} 'middle'\n  Use beginning, end" in said
 
 
 @pytest.mark.parametrize(("words", "meant"), [(["consum"], "consume"), (["topics", "crate"], "create")])

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from barnabas.cli.command_parser import CommandParser
-from barnabas.cli.main import command_parser, main
+from barnabas.cli.command_parser import CommandParser, command_parser
+from barnabas.cli.main import main
 from barnabas.kernel.data_directory import DataDirectory
 from tests.cli.conftest import Call
-from tests.cli.small_worker import PLUGIN, SmallWorker
+from tests.cli.connectors.small_worker import PLUGIN, SmallWorker
 
 Captured = pytest.CaptureFixture[str]
 Printed = Callable[..., Any]
@@ -30,7 +30,7 @@ def commands(parser: argparse.ArgumentParser, *path: str) -> Iterator[tuple[str,
 
 
 def test_every_command_has_the_flag() -> None:
-    found = dict(commands(command_parser()))
+    found = dict(commands(command_parser().load_all()))
     assert len(found) > 50
     for name, parser in found.items():
         assert isinstance(parser, CommandParser)

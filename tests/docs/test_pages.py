@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.cli.main import command_parser
+from barnabas.cli.command_parser import command_parser
 from tests.docs.pages import PAGES, ROOT, Block, blocks
 from tests.docs.reader import Reader, matches
 from tests.platform_process import PlatformProcess
@@ -69,7 +69,7 @@ def test_commands_within_sentences_exist(page: str) -> None:
 def parse(line: str) -> None:
     """The command line is one of ours. Its beginning may stand for all that begin so: `barnabas schemas`."""
     words = shlex.split(line)[1:]
-    parser = command_parser()
+    parser = command_parser().load_all()
     known = [action for action in parser._actions if action.choices is not None]
     while known and words and words[0] in (choices := known[0].choices or {}) and isinstance(choices, dict):
         parser, words = choices[words[0]], words[1:]

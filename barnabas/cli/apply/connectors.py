@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from barnabas.cli.apply.desired_state import WantedConnector
 from barnabas.cli.apply.fingerprint import fingerprint, matches
 from barnabas.cli.apply.plan import CONNECTOR, Action, Change, Member, refused
-from barnabas.cli.apply.wishes import WantedConnector
-from barnabas.cli.connect_client import NOT_FOUND, PLUGINS, ConnectClient, Refusal, path_of, plugin_path_of
+from barnabas.cli.connectors.client import NOT_FOUND, PLUGINS, ConnectClient, Refusal, path_of, plugin_path_of
 from barnabas.kernel.settings import MASK
 
 SOURCE: Final = "source"

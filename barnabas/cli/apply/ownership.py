@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from barnabas.cli import cluster
+from barnabas.cli.apply.desired_state import WantedTopic
 from barnabas.cli.apply.plan import CONNECTOR, SCHEMA, SQL, TOPIC, Action, Change
 from barnabas.cli.apply.topics import Topics
-from barnabas.cli.apply.wishes import WantedTopic
+from barnabas.cli.cluster import connection
 from barnabas.cli.command_error import CommandError
 from barnabas.client.consumer.assignors import TopicPartition
 from barnabas.client.consumer.consumer import Consumer
@@ -101,7 +101,7 @@ class Ownership:
         try:
             asyncio.run(self._send(json.dumps(self.record.to_json()).encode()))
         except KafkaError as error:
-            raise cluster.explained(error) from None
+            raise connection.explained(error) from None
 
     async def _send(self, value: bytes) -> None:
         async with (
@@ -114,7 +114,7 @@ class Ownership:
 
     async def _read(self) -> dict[str, Record] | None:
         """All records; None when there is no topic for them yet."""
-        await cluster.check_reachable(self._bootstrap)
+        await connection.check_reachable(self._bootstrap)
         settings = ConsumerSettings.from_properties({"auto.offset.reset": "earliest"})
         found: dict[str, Record] = {}
         try:
@@ -137,7 +137,7 @@ class Ownership:
                         for record in batch.records:
                             _keep(found, record.key, record.value)
         except KafkaError as error:
-            raise cluster.explained(error) from None
+            raise connection.explained(error) from None
         except TimeoutError:
             raise CommandError(f"the topic {TOPIC_NAME} could not be read in {READ_TIMEOUT_S:.0f} s") from None
         return found

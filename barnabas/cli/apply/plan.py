@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, TextIO
 
-from barnabas.cli import terminal
 from barnabas.cli.output import printable
+from barnabas.cli.terminal import styles
+from barnabas.cli.terminal.styles import styled
 
 TOPIC: Final = "topic"
 SCHEMA: Final = "schema"
@@ -28,8 +29,8 @@ class Action(Enum):
 
 
 _STYLES: Final = {
-    Action.CREATE: terminal.GREEN, Action.CHANGE: terminal.YELLOW, Action.DELETE: terminal.RED, Action.KEEP: terminal.DIM,
-    Action.REFUSE: terminal.RED,
+    Action.CREATE: styles.GREEN, Action.CHANGE: styles.YELLOW, Action.DELETE: styles.RED, Action.KEEP: styles.DIM,
+    Action.REFUSE: styles.RED,
 }  # fmt: skip
 _WORDS: Final = {
     Action.CREATE: "to create", Action.CHANGE: "to change", Action.DELETE: "to delete", Action.KEEP: "unchanged",
@@ -105,7 +106,7 @@ def show(out: TextIO, changes: Sequence[Change]) -> None:
 
 
 def _line(out: TextIO, action: Action, indent: str, text: str) -> None:
-    out.write(indent + (terminal.painted(text, _STYLES[action]) if terminal.colours_here(out) else text) + "\n")
+    out.write(indent + styled(text, _STYLES[action], out) + "\n")
 
 
 def _value(text: str | None) -> str:

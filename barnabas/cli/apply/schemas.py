@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from barnabas.cli import registry, schemas_compare
+from barnabas.cli.apply.desired_state import WantedSchema
 from barnabas.cli.apply.plan import SCHEMA, Action, Change, Member, refused
-from barnabas.cli.apply.wishes import WantedSchema
 from barnabas.cli.command_error import CommandError
-from barnabas.cli.schema_print import comparable
+from barnabas.cli.schemas import compatibility, registry
+from barnabas.cli.schemas.formatting import comparable
 from barnabas.kernel.serdes.registry_client import RegistryClient
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
 from barnabas.kernel.serdes.schema_text import Reference, SchemaText, SubjectVersion
@@ -165,7 +165,7 @@ class Schemas:
     def _objection(self, wanted: WantedSchema, schema: SchemaText, level: str) -> _Objection | None:
         arguments = Namespace(subject=wanted.subject, normalize=wanted.normalize, file=f"schema {wanted.subject!r}")
         try:
-            answer = schemas_compare.compatibility(self._client, arguments, schema)
+            answer = compatibility.check(self._client, arguments, schema)
         except CommandError as error:
             return _Objection(str(error), is_final=True)
         if answer["is_compatible"]:
@@ -177,9 +177,9 @@ class Schemas:
 
 def _told(difference: Mapping[str, Any], subject: str) -> list[str]:
     """A line for what is wrong, and one for each sentence that the registry has about it."""
-    parts = {part: difference.get(part) for part in schemas_compare.SENTENCES}
+    parts = {part: difference.get(part) for part in compatibility.SENTENCES}
     sentences = [
-        f"  {part}: {str(text).replace(schemas_compare.SUBJECT, subject)}" for part, text in parts.items() if text
+        f"  {part}: {str(text).replace(compatibility.SUBJECT, subject)}" for part, text in parts.items() if text
     ]
     return [f"{difference.get('rule')} at {difference.get('path')}", *sentences]
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from barnabas.cli.apply.document import Mistakes
 from barnabas.cli.command_error import CommandError
-from barnabas.cli.sql_script import PlacedStatement, problem_text
+from barnabas.cli.sql.script import PlacedStatement, problem_text
 from streams_sql.analysis.query_parts import relations
 from streams_sql.language.outward_statements import CreateConnector
 from streams_sql.language.parsing import parse_statement

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, TypeVar
 
-from barnabas.cli import cluster
+from barnabas.cli.apply.desired_state import WantedTopic
 from barnabas.cli.apply.plan import TOPIC, Action, Change, Member, refused
-from barnabas.cli.apply.wishes import WantedTopic
+from barnabas.cli.cluster import connection
 from barnabas.cli.command_error import CommandError
 from barnabas.client.admin import described_configs
 from barnabas.client.admin.session import Session
@@ -146,15 +146,15 @@ class Topics:
 
     def _with_session(self, work: Callable[[Session], Awaitable[T]]) -> T:
         async def run() -> T:
-            await cluster.check_reachable(self._bootstrap)
-            extra = {"default.api.timeout.ms": str(cluster.API_TIMEOUT_MS)}
+            await connection.check_reachable(self._bootstrap)
+            extra = {"default.api.timeout.ms": str(connection.API_TIMEOUT_MS)}
             async with Session.open(self._bootstrap, None, extra) as session:
                 return await work(session)
 
         try:
             return asyncio.run(run())
         except KafkaError as error:
-            raise cluster.explained(error) from None
+            raise connection.explained(error) from None
         except (ClientError, JavaFailure) as error:
             raise CommandError(error.message) from None
 

@@ -16,7 +16,7 @@ from barnabas.client.consumer.consumer_settings import ConsumerSettings
 from barnabas.kafka_tools.shell import stoppable
 from barnabas.kafka_tools.shell.client_log import wait_for_broker
 from barnabas.kafka_tools.shell.exits import SUCCESS, ToolError
-from barnabas.kafka_tools.shell.key_values import parse_pairs
+from barnabas.kafka_tools.shell.key_values import parse_key_values
 from barnabas.kafka_tools.shell.options import OptionError, OptionParser, Parsed
 from barnabas.kernel.java.date_format import DEFAULT_PATTERN, format_time
 from barnabas.wire.batch import Record
@@ -195,7 +195,7 @@ def _plan(parsed: Parsed) -> Plan:
 def _properties(parsed: Parsed) -> dict[str, str]:
     option = "consumer.config" if parsed.has("consumer.config") else "command-config"
     properties = load_properties(parsed.value(option), f"--{option}")
-    properties |= parse_pairs(parsed.values("command-property"))
+    properties |= parse_key_values(parsed.values("command-property"))
     properties.setdefault("client.id", CLIENT_ID)
     return properties | {
         "group.id": parsed.text("group"),

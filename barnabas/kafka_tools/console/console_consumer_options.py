@@ -14,7 +14,7 @@ from barnabas.client.consumer.consumer import EARLIEST, LATEST
 from barnabas.kafka_tools.console import formatters, schema_properties
 from barnabas.kafka_tools.console.formatters import Formatter
 from barnabas.kafka_tools.shell.exits import ToolError
-from barnabas.kafka_tools.shell.key_values import parse_pairs
+from barnabas.kafka_tools.shell.key_values import parse_key_values
 from barnabas.kafka_tools.shell.options import OptionError, OptionParser, Parsed
 
 PURPOSE: Final = "This tool helps to read data from Kafka topics and outputs it to standard output."
@@ -80,7 +80,9 @@ def _checked(parsed: Parsed) -> ConsoleConsumerOptions:
     pairs_option = _renamed(parsed, "consumer-property", "command-property")
     file_option = _renamed(parsed, "consumer.config", "command-config")
     properties = _consumer_properties(
-        parsed, load_properties(parsed.value(file_option), f"--{file_option}"), parse_pairs(parsed.values(pairs_option))
+        parsed,
+        load_properties(parsed.value(file_option), f"--{file_option}"),
+        parse_key_values(parsed.values(pairs_option)),
     )
     include = parsed.value("include")
     if include is not None:
@@ -154,7 +156,7 @@ def _formatter(parsed: Parsed) -> Formatter:
         name = parsed.value(f"{part}-deserializer")
         if name:
             properties[f"{part}.deserializer"] = name
-    properties |= parse_pairs(parsed.values(option))
+    properties |= parse_key_values(parsed.values(option))
     class_name = parsed.text("formatter")
     try:
         found = formatters.find(class_name, properties)

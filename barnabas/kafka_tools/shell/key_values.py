@@ -8,7 +8,7 @@ from barnabas.client.client_config import load_properties
 from barnabas.kafka_tools.shell.options import Parsed
 
 
-def parse_pairs(words: Iterable[str]) -> dict[str, str]:
+def parse_key_values(words: Iterable[str]) -> dict[str, str]:
     """Each `name=value`; a name alone has an empty value, as in Kafka."""
     pairs = {}
     for word in words:
@@ -19,7 +19,9 @@ def parse_pairs(words: Iterable[str]) -> dict[str, str]:
 
 def merged(parsed: Parsed, file_option: str, pairs_option: str) -> dict[str, str]:
     """The properties of a file and of the command line; the latter win."""
-    return load_properties(parsed.value(file_option), f"--{file_option}") | parse_pairs(parsed.values(pairs_option))
+    return load_properties(parsed.value(file_option), f"--{file_option}") | parse_key_values(
+        parsed.values(pairs_option)
+    )
 
 
 def renamed(parsed: Parsed, old: str, new: str) -> str:
