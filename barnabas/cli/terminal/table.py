@@ -35,7 +35,10 @@ def write_table(
         table.add_row(*[_cell(*each) for each in zip(columns, row, shown, strict=True)])
     console = console_of(out)
     console.width = max(console.width, needed)
-    console.print(table)
+    with console.capture() as capture:
+        console.print(table)
+    # Blanks up to the width of the last column would be copied from the terminal.
+    out.writelines(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
 def _cell(column: Column, value: Any, text: str) -> Text:

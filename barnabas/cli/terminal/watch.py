@@ -42,11 +42,15 @@ def _watch_on_terminal(write: Callable[[TextIO], None]) -> NoReturn:
     from rich.text import Text
 
     from barnabas.cli.terminal.console import console_of
+    from barnabas.cli.terminal.styles import width
 
-    with Live(console=console_of(sys.stdout), auto_refresh=False) as live:
+    console = console_of(sys.stdout)
+    with Live(console=console, auto_refresh=False) as live:
         while True:
             screen = _Screen()
             _write(write, screen)
+            # The window may have another size by now.
+            console.width = width()
             live.update(Text.from_ansi(screen.getvalue().rstrip("\n")), refresh=True)
             time.sleep(INTERVAL_S)
 

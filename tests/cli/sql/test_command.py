@@ -421,7 +421,7 @@ def test_the_flags_of_the_server_are_settings(monkeypatch: pytest.MonkeyPatch) -
         given.append(flags)
         return 0
 
-    monkeypatch.setattr(serve, "run", run)
+    monkeypatch.setattr(serve, "serve", run)
     words = ["--spark-master", "local[2]", "--queries-file", "q.sql", "--schema-registry-url", "http://r:1"]
     assert main(["serve", "sql", *words]) == 0
     assert given == [

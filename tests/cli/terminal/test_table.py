@@ -27,12 +27,12 @@ class Terminal(io.StringIO):
 def drawn(
     monkeypatch: pytest.MonkeyPatch, width: int, columns: Sequence[Column], rows: Sequence[Sequence[Any]]
 ) -> list[str]:
-    """The lines without colours, and without the blanks at their ends."""
+    """The lines without colours."""
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("NO_COLOR", "1")
     out = Terminal()
     output.write(out, output.TABLE, columns, rows)
-    return [line.rstrip() for line in out.getvalue().splitlines()]
+    return out.getvalue().splitlines()
 
 
 def test_what_is_no_terminal_gets_plain_columns() -> None:
