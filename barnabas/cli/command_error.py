@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 EXIT_UNREACHABLE: Final = 3
-"""Of every command that finds nobody to speak to."""
+"""Of every command that cannot reach its service."""
 
 
 class CommandError(Exception):

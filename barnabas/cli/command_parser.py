@@ -68,7 +68,7 @@ class CommandParser(argparse.ArgumentParser):
         return found, unknown
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """argparse lists all that there is; a slip of the finger is told what was meant."""
+        """argparse lists all that there is; after a typing error the nearest one is named."""
         choices = [str(choice) for choice in action.choices or ()]
         near = difflib.get_close_matches(value, choices, 1) if isinstance(value, str) and value not in choices else []
         if near:

@@ -33,7 +33,7 @@ SCHEMAS: Final[Commands] = {
     "show": ("show a schema", "barnabas.cli.schemas.show"),
     "diff": ("compare two schemas", "barnabas.cli.schemas.diff"),
     "check": (
-        "tell whether a schema is compatible, and if not, why and what would help",
+        "show whether a schema is compatible, and if not, why and what would help",
         "barnabas.cli.schemas.check",
     ),
     "register": ("register a schema", "barnabas.cli.schemas.register"),

@@ -169,7 +169,7 @@ def _fish(completions: list[Completion]) -> str:
 
 
 def _print_names(kind: str, form: str) -> int:
-    """Names for Tab; nothing, and no complaint, where nobody answers."""
+    """Names for Tab; nothing, and no complaint, where no service answers."""
     ask = {"connectors": _connectors, "subjects": _subjects}.get(kind, lambda: _names_in_cluster(kind))
     names = ask()
     if names is None:

@@ -8,7 +8,7 @@ from barnabas.cli.command_error import CommandError
 
 
 def confirm(question: str) -> None:
-    """Return when somebody at a terminal says yes; CommandError otherwise."""
+    """Return when the user at the terminal says yes; CommandError otherwise."""
     if not sys.stdin.isatty():
         raise CommandError("nothing was changed: this cannot be undone", "Say so with --yes.", status=2)
     # Standard output is for the result alone, which may go to a program.

@@ -30,7 +30,7 @@ def address_of(service: str) -> str:
 def address_here(service: str) -> str | None:
     """That of the platform that runs on this folder's data."""
     running = RunningPlatform.find(data_directory())
-    return None if running is None else told_by(running).get(service)
+    return None if running is None else announced_addresses(running).get(service)
 
 
 def default_text(service: str) -> str:
@@ -61,7 +61,7 @@ def restart_hint(addresses: str) -> str | None:
     return None
 
 
-def told_by(running: RunningPlatform) -> dict[str, str]:
+def announced_addresses(running: RunningPlatform) -> dict[str, str]:
     """The addresses that a platform has announced, by service."""
     return {
         state.name: f"{'' if state.name == 'broker' else 'http://'}{state.addresses[0]}"

@@ -20,7 +20,7 @@ _SOUNDS_SECRET: Final = re.compile(
     "passw|passphrase|pwd|secret|jaas|token|credential|private|auth|api.?key", re.IGNORECASE
 )
 _REFERENCE: Final = re.compile(r"(?:\$\{[^}]*:[^}]*\})+")
-"""Of a config provider: it tells nothing."""
+"""Of a config provider: it reveals nothing."""
 _LOGIN: Final = re.compile(r"(?<=://)([^/?#\s:@]*):[^/?#\s@]+(?=@)")
 _PARAMETER: Final = re.compile(
     r"([?&;][^=&;?]{0,64}(?:password|passwd|pwd|secret|token)[^=&;?]{0,64}=)[^&;\s]+", re.IGNORECASE
@@ -28,7 +28,7 @@ _PARAMETER: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class PlannedConnector:
     """A change, and whether the connector is a source: those come before SQL, which reads what they write."""
 
     change: Change
@@ -43,8 +43,8 @@ class Connectors:
         self._fingerprints = fingerprints
         self._sources: frozenset[str] | None = None
 
-    def plan(self, wanted: Sequence[WantedConnector]) -> list[Judged]:
-        return [Judged(self._change(each), self._is_source(each)) for each in wanted]
+    def plan(self, wanted: Sequence[WantedConnector]) -> list[PlannedConnector]:
+        return [PlannedConnector(self._change(each), self._is_source(each)) for each in wanted]
 
     def removals(self, names: Sequence[str]) -> list[Change]:
         there = set(self._client.call("GET", "/connectors")) if names else set()
@@ -76,7 +76,7 @@ class Connectors:
             return refused(CONNECTOR, wanted.name, reason, members, is_new=former is None)
         note = [f"warning: {warning}" for warning in validation.get("warnings", ())]
         if is_uncertain:
-            note.append("set again, since the worker does not tell secrets, and no run of this file has set these")
+            note.append("set again, since the worker does not show secrets, and no run of this file has set these")
         work = self._call("PUT", path_of(wanted.name, "/config"), wanted.config)
         action = Action.CREATE if former is None else Action.CHANGE
         has_secrets = any(_shown(name, text, secret) != text for name, text in wanted.config.items())
@@ -123,7 +123,7 @@ def _secret_names(validation: Any, config: Mapping[str, str]) -> set[str]:
 def _members(
     former: Mapping[str, str], wanted: Mapping[str, str], secret: Collection[str]
 ) -> tuple[tuple[Member, ...], set[str]]:
-    """What differs, and the names of those that a worker shows with a mask, so that nobody knows."""
+    """What differs, and the names of those that a worker shows with a mask, so that they cannot be compared."""
     members, uncertain = [], set()
     for name in sorted(former.keys() | wanted.keys()):
         old, new = former.get(name), wanted.get(name)

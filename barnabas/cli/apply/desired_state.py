@@ -95,7 +95,7 @@ def read(path: Path, variables: Mapping[str, str]) -> DesiredState:
         tuple(_each(members.get("connectors"), "connectors", _connector)),
         tuple(statements.read(optional(members.get("sql"), _texts_of_sql) or (), document.mistakes)),
     )
-    document.mistakes.tell()
+    document.mistakes.report()
     return found
 
 
@@ -156,12 +156,12 @@ def _schema(subject: str, value: Value) -> WantedSchema:
 
 
 def _schema_file(what: str, file: Value, *, is_typed: bool) -> tuple[str, str]:
-    """What is in it, and the type that its name tells."""
+    """What is in it, and the type that its suffix stands for."""
     path = file.path.parent / file.text("file")
     kind = TYPES_BY_SUFFIX.get(path.suffix)
     if kind is None and not is_typed:
         raise file.problem(
-            f"the name of {path} does not tell its type", f"Use {', '.join(TYPES_BY_SUFFIX)}, or give `type`."
+            f"the type of {path} is unknown from its name", f"Use {', '.join(TYPES_BY_SUFFIX)}, or give `type`."
         )
     return _content(what, file, path), kind or AVRO
 

@@ -41,7 +41,7 @@ class FileProblem(CommandError):
 
 
 class Mistakes:
-    """What is wrong with a file: it is read to its end, so that all of it is told at once."""
+    """What is wrong with a file: it is read to its end, so that all mistakes are reported at once."""
 
     def __init__(self) -> None:
         self._found: list[CommandError] = []
@@ -57,7 +57,7 @@ class Mistakes:
         except CommandError as mistake:
             self.note(mistake)
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """CommandError with all of them, if there are some."""
         if self._found:
             raise CommandError("\n".join(map(str, self._found)))
@@ -97,7 +97,7 @@ def substituted(text: str, variables: Mapping[str, str], path: Path, line: int) 
         return known or ""
 
     done = _VARIABLE.sub(value, text)
-    mistakes.tell()
+    mistakes.report()
     return done
 
 
@@ -176,7 +176,7 @@ class Value:
         return isinstance(self.node, MappingNode)
 
     def text(self, what: str) -> str:
-        """As it is written: numbers and dates are no others than what somebody typed; of truth there is one spelling."""
+        """As it is written: numbers and dates are no others than what was typed; of truth there is one spelling."""
         text, tag = self._scalar(what)
         if tag == _NULL:
             raise self.problem(f"{what} has no value", "Write '' for the empty text.")

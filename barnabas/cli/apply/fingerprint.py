@@ -11,7 +11,7 @@ from typing import Final
 
 SALT_BYTES: Final = 16
 COST: Final = 2**14
-"""Of scrypt: a guess takes some 50 ms and 16 MiB, so that nobody finds a password by trying."""
+"""Of scrypt: a guess takes some 50 ms and 16 MiB, so that a password is not found by trying."""
 _SEPARATOR: Final = "$"
 
 

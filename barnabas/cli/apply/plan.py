@@ -101,8 +101,8 @@ def show(out: TextIO, changes: Sequence[Change]) -> None:
         for text in change.note.splitlines():
             out.write(f"    {printable(text.expandtabs())}\n")
     found = counts(changes)
-    told = [f"{count} {_WORDS[action]}" for action, count in found.items() if count]
-    out.write(f"{', '.join(told) or 'The file asks for nothing'}.\n")
+    summary = [f"{count} {_WORDS[action]}" for action, count in found.items() if count]
+    out.write(f"{', '.join(summary) or 'The file asks for nothing'}.\n")
 
 
 def _line(out: TextIO, action: Action, indent: str, text: str) -> None:
@@ -113,6 +113,6 @@ def _value(text: str | None) -> str:
     return "(default)" if text is None else text or "''"
 
 
-def tell(text: str) -> None:
+def report(text: str) -> None:
     """Progress goes beside the answer, so that JSON stays whole."""
     print(text, file=sys.stderr, flush=True)

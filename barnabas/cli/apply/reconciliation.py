@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from barnabas.cli import output
 from barnabas.cli.apply import desired_state, plan
-from barnabas.cli.apply.connectors import Connectors, Judged
+from barnabas.cli.apply.connectors import Connectors, PlannedConnector
 from barnabas.cli.apply.desired_state import DesiredState
 from barnabas.cli.apply.ownership import TOPIC_NAME, Ownership
 from barnabas.cli.apply.plan import CONNECTOR, SCHEMA, SQL, TOPIC, Action, Change
@@ -146,7 +146,7 @@ class _Run:
             self._show(changes, applied=True)
         return 0
 
-    def _plan(self) -> tuple[list[Change], list[Change], list[Judged], list[Change]]:
+    def _plan(self) -> tuple[list[Change], list[Change], list[PlannedConnector], list[Change]]:
         """Everything is looked at before anything is changed."""
         wanted, services = self._wanted, self._services
         if any(topic.name == TOPIC_NAME for topic in wanted.topics):
@@ -162,13 +162,13 @@ class _Run:
         return topics, schemas, connectors, self._sql(new_topics | new_subjects, has_sources=has_sources)
 
     def _sql(self, coming: Collection[str] = (), *, has_sources: bool = False) -> list[Change]:
-        # Before the import, since it tells which packages are missing.
+        # Before the import, since it reports which packages are missing.
         sql = self._services.sql
         from barnabas.cli.apply.sql import Expected
 
         return sql.plan(self._wanted.statements, Expected(self._services.topics.existing, coming, has_sources))
 
-    def _sql_again(self, planned: Sequence[Change], connectors: Sequence[Judged]) -> list[Change]:
+    def _sql_again(self, planned: Sequence[Change], connectors: Sequence[PlannedConnector]) -> list[Change]:
         """Looked at once more, now that the topics and schemas are there: it is done as a whole or not at all."""
         if not any(change.action in _CHANGING for change in planned):
             return []
@@ -201,7 +201,7 @@ class _Run:
         return [*found, *services.topics.removals(owned[TOPIC])]
 
     def _forget_gone(self, wanted: Sequence[Change], removals: Sequence[Change]) -> None:
-        """Somebody else has deleted what --prune did not find, and what another file names is that file's from now on."""
+        """What --prune did not find was deleted by another user, and what another file names is that file's from now on."""
         if not self._arguments.prune:
             return
         named = {(change.kind, change.owned_as) for change in wanted}
@@ -213,7 +213,7 @@ class _Run:
             if change.work is None:
                 continue
             try:
-                told = change.work()
+                note = change.work()
             except CommandError as error:
                 raise CommandError(
                     f"{change.kind} {change.name}: {error}", "What stands before it in the plan is done."
@@ -222,7 +222,7 @@ class _Run:
                 self._ownership.forget(change.kind, [change.owned_as])
             else:
                 self._ownership.keep(change)
-            plan.tell(f"{DONE[change.action]} {change.kind} {change.name}{f': {told}' if told else ''}")
+            plan.report(f"{DONE[change.action]} {change.kind} {change.name}{f': {note}' if note else ''}")
 
     def _show(self, changes: Sequence[Change], *, applied: bool) -> None:
         if self._arguments.output != JSON:
@@ -239,5 +239,5 @@ class _Run:
         output.write_json(sys.stdout, content)
 
 
-def _of(connectors: Sequence[Judged], *, is_source: bool) -> list[Change]:
+def _of(connectors: Sequence[PlannedConnector], *, is_source: bool) -> list[Change]:
     return [each.change for each in connectors if each.is_source is is_source]

@@ -157,7 +157,7 @@ class Schemas:
         try:
             return self._client.lookup(wanted.subject, schema, normalize=wanted.normalize)
         except RegistryClientError as error:
-            # A schema that it cannot read is told with more words by the check of compatibility.
+            # A schema that it cannot read is explained better by the check of compatibility.
             if error.code not in (_NO_SUCH_SCHEMA, registry.SUBJECT_NOT_FOUND, registry.INVALID_SCHEMA):
                 raise
             return None
@@ -170,12 +170,12 @@ class Schemas:
             return _Objection(str(error), is_final=True)
         if answer["is_compatible"]:
             return None
-        told = [line for each in answer.get("differences") or () for line in _told(each, wanted.subject)]
-        told = told or [str(message) for message in answer.get("messages") or ()]
-        return _Objection("\n".join([f"not compatible ({level})", *told]), is_final=False)
+        reasons = [line for each in answer.get("differences") or () for line in _reasons(each, wanted.subject)]
+        reasons = reasons or [str(message) for message in answer.get("messages") or ()]
+        return _Objection("\n".join([f"not compatible ({level})", *reasons]), is_final=False)
 
 
-def _told(difference: Mapping[str, Any], subject: str) -> list[str]:
+def _reasons(difference: Mapping[str, Any], subject: str) -> list[str]:
     """A line for what is wrong, and one for each sentence that the registry has about it."""
     parts = {part: difference.get(part) for part in compatibility.SENTENCES}
     sentences = [

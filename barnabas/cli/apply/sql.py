@@ -20,7 +20,7 @@ from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import CreateAsSelect, CreateSource, CreateType, InsertSelect, Statement
 from streams_sql.sql_types import quoted
 
-NOBODY: Final = "BARNABAS_APPLY_LOOKS_WHETHER_ALL_CAN_BE_DONE"
+UNKNOWN_STREAM: Final = "BARNABAS_APPLY_LOOKS_WHETHER_ALL_CAN_BE_DONE"
 """A stream that no server has: with a statement that drops it, a request is checked as a whole, and nothing of it is done."""
 LATER: Final = "checked once what it reads is there"
 
@@ -73,7 +73,7 @@ class SqlStatements:
         for each in wanted:
             found = changes[each.key]
             if each.key in refusals:
-                reason = f"{each.statement.place.told()}{refusals[each.key]}"
+                reason = f"{each.statement.place.prefix()}{refusals[each.key]}"
                 changes[each.key] = replace(refused(SQL, each.name, reason), key=each.key)
             elif each.key in notes:
                 changes[each.key] = replace(found, note="\n".join(filter(None, (found.note, notes[each.key]))))
@@ -122,23 +122,23 @@ class SqlStatements:
     def objection(self, wanted: Sequence[Wanted], server: _Server) -> _Objection | None:
         """The first statement that the server would not take: all are tried on a copy of what it has, and nothing is done."""
         texts: list[str] = []
-        told: list[tuple[Wanted, bool]] = []
+        sent: list[tuple[Wanted, bool]] = []
         given: tuple[str, ...] = ()
         for each in wanted:
             for setting in each.before[len(given) :]:
                 texts.append(setting)
-                told.append((each, True))
+                sent.append((each, True))
             given = each.before
             texts.append(_text(each, server))
-            told.append((each, False))
+            sent.append((each, False))
         try:
-            self._client.execute("\n".join([*texts, f"DROP STREAM {NOBODY};"]))
+            self._client.execute("\n".join([*texts, f"DROP STREAM {UNKNOWN_STREAM};"]))
         except Refused as problem:
-            if NOBODY in (problem.statement or str(problem)):
+            if UNKNOWN_STREAM in (problem.statement or str(problem)):
                 return None
             failed = (problem.statement or "").strip()
             place = next(
-                (each for text, each in zip(texts, told, strict=True) if text.strip() == failed), (None, False)
+                (each for text, each in zip(texts, sent, strict=True) if text.strip() == failed), (None, False)
             )
             return _Objection(place[0], problem.reason, place[1])
         raise CommandError(
@@ -161,7 +161,7 @@ class SqlStatements:
             return refused(
                 SQL,
                 key,
-                f"{wanted.statement.place.told()}{parsed.name} is a {kind}: drop it first, or choose another name",
+                f"{wanted.statement.place.prefix()}{parsed.name} is a {kind}: drop it first, or choose another name",
             )
         build = server.builds.get(parsed.name)
         if build is not None:
@@ -183,16 +183,16 @@ class SqlStatements:
             return (), ""
         query = server.query_of(wanted.parsed) if build is None else build.id
         if query is None:
-            return (), "its query does not run; somebody has ended it"
-        (told,) = self._client.execute(f"EXPLAIN {query};")
-        found = told["queryDescription"].get("overriddenProperties") or {}
+            return (), "its query does not run; it was ended from outside"
+        (explained,) = self._client.execute(f"EXPLAIN {query};")
+        found = explained["queryDescription"].get("overriddenProperties") or {}
         old = {name.removeprefix(_STREAMS): str(value) for name, value in found.items()}
         new = {name.removeprefix(_STREAMS): value for name, value in wanted.settings.items()}
         names = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
         members = tuple([Member(name, old.get(name), new.get(name)) for name in names])
         if build is None:
             return members, ""
-        return members, build.given_up if members else build.told(server.queries)
+        return members, build.given_up if members else build.note(server.queries)
 
     def _type_change(self, wanted: Wanted, parsed: CreateType, server: _Server) -> Change:
         from streams_sql.http.schema_shapes import type_shape
@@ -203,12 +203,12 @@ class SqlStatements:
         try:
             is_same = not isinstance(parsed.type, SqlType) or type_shape(parsed.type) == server.types[parsed.name]
         except (TypeError, ValueError, AttributeError):
-            # It is made of other types of somebody's, whose meaning the server alone knows.
+            # It is made of user-defined types, whose meaning only the server knows.
             is_same = True
         if is_same:
             return Change(SQL, wanted.key, Action.KEEP, key=wanted.key)
         reason = f"{parsed.name} is another type, and types cannot be replaced: DROP TYPE first"
-        return refused(SQL, wanted.key, f"{wanted.statement.place.told()}{reason}")
+        return refused(SQL, wanted.key, f"{wanted.statement.place.prefix()}{reason}")
 
     def _made(self, wanted: Wanted, server: _Server) -> Change:
         lines = tuple([f"+{line}" for line in wanted.statement.text.splitlines()])
@@ -259,7 +259,7 @@ class _Build:
     def given_up(self) -> str:
         return f"{self.id}, which is being built, is given up"
 
-    def told(self, queries: Collection[str]) -> str:
+    def note(self, queries: Collection[str]) -> str:
         shown = f"{self.id} ({self.state})" if self.state in _STUCK else self.id
         return f"is being built as {_served(shown, self.rebuilds) if self.rebuilds in queries else shown}"
 
@@ -391,7 +391,7 @@ def _quoted(name: str) -> str:
 
 @contextmanager
 def _explained(wanted: Wanted | None = None) -> Iterator[None]:
-    place = "" if wanted is None else wanted.statement.place.told()
+    place = "" if wanted is None else wanted.statement.place.prefix()
     try:
         yield
     except Refused as problem:

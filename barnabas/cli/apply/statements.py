@@ -96,7 +96,7 @@ def read(statements: Sequence[PlacedStatement], mistakes: Mistakes) -> list[Want
             if one.key in found:
                 first = found[one.key].statement.place
                 raise CommandError(
-                    f"{statement.place.told()}{one.name} stands twice; the first is in {first.script}:{first.line}"
+                    f"{statement.place.prefix()}{one.name} stands twice; the first is in {first.script}:{first.line}"
                 )
             found[one.key] = one
     return list(found.values())
@@ -115,7 +115,7 @@ def _parsed(statement: PlacedStatement) -> Made | SetProperty | UnsetProperty:
         if isinstance(parsed, CreateConnector)
         else "CREATE STREAM, TABLE and TYPE, INSERT INTO … SELECT, SET and UNSET can be applied; `barnabas sql` runs the others."
     )
-    raise CommandError(f"{statement.place.told()}this statement does not say what shall be there", hint)
+    raise CommandError(f"{statement.place.prefix()}this statement does not say what shall be there", hint)
 
 
 def one_line(text: str) -> str:

@@ -37,7 +37,7 @@ class Found:
     partitions: int
     replication_factor: int
     values: Mapping[str, str]
-    """All configurations, whoever set them."""
+    """All configurations, whatever set them."""
     own: frozenset[str]
     """Names of those that were set for the topic itself."""
 
@@ -163,7 +163,7 @@ async def _found(session: Session, names: Sequence[str]) -> dict[str, Found]:
     there = {}
     for name, topic in (await session.topics(list(names))).items():
         if topic.error_code in (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_TOPIC_EXCEPTION):
-            # Whether a name is one is told when the topic is made.
+            # Whether a name is valid is reported when the topic is created.
             continue
         if topic.error_code:
             raise error_of(topic.error_code, None)
@@ -181,7 +181,7 @@ async def _found(session: Session, names: Sequence[str]) -> dict[str, Found]:
 
 
 async def _until(session: Session, name: str, is_so: Callable[[Found | None], bool]) -> None:
-    """Brokers of Apache Kafka learn a little later than the controller what it has done. Whoever still sees it otherwise in the end is
+    """Brokers of Apache Kafka learn a little later than the controller what it has done. A difference that remains in the end is
     left to it: it is done."""
     deadline_s = time.monotonic() + SETTLING_TIMEOUT_S
     while time.monotonic() < deadline_s:
@@ -198,7 +198,7 @@ async def _until(session: Session, name: str, is_so: Callable[[Found | None], bo
 
 
 async def _config_problems(session: Session, wanted: WantedTopic, *, is_new: bool) -> list[str]:
-    """A broker tells of the first configuration that it does not take, so that each is tried by itself."""
+    """A broker reports the first configuration that it rejects, so that each is tried by itself."""
     found: list[str] = []
     for name, value in (wanted.configs or {}).items():
         try:

@@ -18,7 +18,7 @@ from barnabas.wire.frames import LENGTH_PREFIX_BYTES, encode_request, foreign_pr
 from barnabas.wire.messages.api_versions import ApiVersionsRequest
 
 CONNECT_TIMEOUT_MS: Final = 5_000
-"""Until somebody at the address has answered."""
+"""Until a program at the address has answered."""
 API_TIMEOUT_MS: Final = 15_000
 
 Work = Callable[[Session, Namespace], Awaitable[int]]
@@ -33,9 +33,9 @@ _HINTS: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.NON_EMPTY_GROUP: "Stop the consumers of the group first; `barnabas groups describe` names them.",
     ErrorCode.UNKNOWN_MEMBER_ID: "The group has members: stop its consumers first.",
     ErrorCode.INVALID_CONFIG: "`barnabas configs describe` shows names and values.",
-    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "The broker's ACLs do not allow it; ask whoever administers it.",
-    ErrorCode.GROUP_AUTHORIZATION_FAILED: "The broker's ACLs do not allow it; ask whoever administers it.",
-    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "The broker's ACLs do not allow it; ask whoever administers it.",
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "The broker's ACLs do not allow it; ask its administrator.",
+    ErrorCode.GROUP_AUTHORIZATION_FAILED: "The broker's ACLs do not allow it; ask its administrator.",
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "The broker's ACLs do not allow it; ask its administrator.",
     ErrorCode.REQUEST_TIMED_OUT: "The broker takes too long: look at its log.",
     ErrorCode.KAFKA_STORAGE_ERROR: "The broker cannot write to its disk: `barnabas status` shows its log directory and the free space.",
 }
@@ -43,7 +43,7 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
     "HTTP": "--bootstrap-server takes the broker's own port, by default 9092; the registry, the REST proxy, Connect and SQL have others.",
     "TLS": "The commands speak PLAINTEXT alone: name a listener of that kind with --bootstrap-server HOST:PORT.",
 }
-"""What to do where somebody else listens."""
+"""What to do where another program listens."""
 _START_HINT: Final = (
     "Start one with `barnabas up`, or name another with --bootstrap-server HOST:PORT (or KAFKA_BOOTSTRAP_SERVERS)."
 )

@@ -24,7 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--file", "-f", action="append", required=True, metavar="FILE", help="JSON or properties; may be repeated"
     )
-    parser.add_argument("--dry-run", action="store_true", help="only tell what would change")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
 
 
 def run(arguments: Namespace) -> int:
@@ -49,7 +49,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _change(client: ConnectClient, described: files.Described) -> str:
+def _change(client: ConnectClient, described: files.ConnectorConfig) -> str:
     try:
         former = client.call("GET", path_of(described.name, "/config"))
     except Refusal as refusal:

@@ -93,7 +93,7 @@ def _replay(topic: str, arguments: Namespace) -> int:
     if not arguments.yes:
         confirm(f"send {count} records to {', '.join(sorted(targets))} again?")
     reached: dict[int, int] = {}
-    # Those that came since are another matter, and nobody was asked about them.
+    # Those that came since are another matter, and the user was not asked about them.
     failures = _send(_noted(islice(_letters(topic, arguments), count), reached), _bootstrap_servers(arguments))
     if failures:
         raise CommandError(f"{len(failures)} of {count} records were not written: {failures[0]}")
@@ -114,7 +114,7 @@ def _send(letters: Iterable[Any], servers: str) -> list[str]:
     from confluent_kafka import Producer
 
     failures: list[str] = []
-    # Failures of the client come back with the records: its log would tell them to nobody.
+    # Failures of the client come back with the records: its log would be read by no one.
     producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True, "logger": _SILENT})
 
     def note(error: Any, _message: Any) -> None:

@@ -13,12 +13,12 @@ from barnabas.kernel import properties
 from barnabas.kernel.properties import PropertiesError
 
 
-class Described(NamedTuple):
+class ConnectorConfig(NamedTuple):
     name: str
     config: dict[str, str]
 
 
-def described(arguments: Namespace) -> Described:
+def described(arguments: Namespace) -> ConnectorConfig:
     """The connector of a command line: a file, further settings, and perhaps a name."""
     config: dict[str, str] = {}
     name = arguments.name
@@ -35,10 +35,10 @@ def described(arguments: Namespace) -> Described:
     name = name or config.get("name")
     if not name:
         raise CommandError("the connector has no name", "Name it on the command line, or set name in the file.", 2)
-    return Described(name, {**config, "name": name})
+    return ConnectorConfig(name, {**config, "name": name})
 
 
-def read(path: str, name: str | None = None) -> list[Described]:
+def read(path: str, name: str | None = None) -> list[ConnectorConfig]:
     try:
         content = Path(path).read_bytes()
     except OSError as error:
@@ -61,7 +61,7 @@ def _properties(path: str, content: bytes) -> dict[str, Any]:
         raise CommandError(f"{path}: {error}", status=2) from None
 
 
-def _one(path: str, parsed: Any, name: str | None) -> Described:
+def _one(path: str, parsed: Any, name: str | None) -> ConnectorConfig:
     """With `config` inside, or the settings themselves."""
     if not isinstance(parsed, dict):
         raise CommandError(f"{path}: expected an object with the settings of a connector", status=2)
@@ -69,7 +69,7 @@ def _one(path: str, parsed: Any, name: str | None) -> Described:
     if not isinstance(config, dict):
         raise CommandError(f"{path}: config must be an object of settings", status=2)
     found = name or parsed.get("name") or config.get("name") or Path(path).stem
-    return Described(str(found), {key: _text(value) for key, value in config.items()} | {"name": str(found)})
+    return ConnectorConfig(str(found), {key: _text(value) for key, value in config.items()} | {"name": str(found)})
 
 
 def _text(value: Any) -> str:

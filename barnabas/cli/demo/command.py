@@ -19,7 +19,7 @@ from barnabas.cli.command_parser import add_report_form
 from barnabas.cli.demo.removal import LEFT, remove
 from barnabas.cli.demo.steps import DATABASE, PICTURE, Step, Urls, steps
 from barnabas.cli.platform.addresses import PlatformAddresses, add_addresses, addresses_of
-from barnabas.cli.status.services import Unanswered, ask
+from barnabas.cli.status.services import NoAnswer, ask
 from barnabas.cli.terminal import styles
 from barnabas.cli.terminal.styles import styled
 
@@ -102,7 +102,7 @@ def check(platform: PlatformAddresses) -> None:
             raise CommandError(f"the platform has no {name}", "Start all services: barnabas up")
         try:
             ask(platform.addresses[name] + path)
-        except Unanswered as unanswered:
+        except NoAnswer as unanswered:
             raise CommandError(
                 f"{name} does not answer at {platform.addresses[name]}: {unanswered}",
                 "Start the platform in another terminal: barnabas up. If it runs on another folder: --data-dir FOLDER",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
-from barnabas.cli.service_address import SERVICES, data_directory, host_and_port, told_by
+from barnabas.cli.service_address import SERVICES, announced_addresses, data_directory, host_and_port
 from barnabas.running_platform import RunningPlatform, ServiceState, running_platforms
 
 
@@ -30,7 +30,7 @@ class PlatformAddresses:
 
 
 class NoPlatform(CommandError):
-    """Of a data directory that somebody has named. `missing` are the flags of what would have to be named otherwise."""
+    """Of a data directory that the user named. `missing` are the flags of what would have to be named otherwise."""
 
     def __init__(self, folder: str, missing: str = "--bootstrap-server, --registry, --rest, --connect, --sql") -> None:
         super().__init__(
@@ -50,19 +50,19 @@ def add_addresses(parser: ArgumentParser) -> None:
 def addresses_of(arguments: Namespace) -> PlatformAddresses:
     folder = Path(arguments.data_dir) if arguments.data_dir else data_directory()
     running = RunningPlatform.find(folder)
-    # The usual ports may be those of another platform, which nobody has named.
+    # The usual ports may be those of another platform, which the user did not name.
     is_elsewhere = running is None and bool(arguments.data_dir)
     if is_elsewhere and not any(getattr(arguments, name) for name in SERVICES):
         raise NoPlatform(arguments.data_dir)
     if running is None and not is_elsewhere:
         folder, running = _holder(arguments) or (folder, None)
-    told = {} if running is None else told_by(running)
+    announced = {} if running is None else announced_addresses(running)
     found: dict[str, str] = {}
     for name, (variable, usual) in SERVICES.items():
         given = _given(arguments, name, variable)
-        # In a platform that runs, what it has not started is not looked for, unless somebody names it.
-        if given or name in told or (running is None and not is_elsewhere):
-            found[name] = given or told.get(name, usual)
+        # In a platform that runs, what it has not started is not looked for, unless the user names it.
+        if given or name in announced or (running is None and not is_elsewhere):
+            found[name] = given or announced.get(name, usual)
     return PlatformAddresses(found, running, folder)
 
 
@@ -92,7 +92,7 @@ def _given(arguments: Namespace, name: str, variable: str) -> str | None:
 
 
 def _holder(arguments: Namespace) -> tuple[Path, RunningPlatform] | None:
-    """The platform of this user that listens where somebody says that one does, else at the usual ports, with its data directory."""
+    """The platform of this user that listens at an address that is given, else at the usual ports, with its data directory."""
     platforms = list(running_platforms())
     given = [_given(arguments, name, variable) for name, (variable, _) in SERVICES.items()]
     for addresses in ([each for each in given if each], [usual for _, usual in SERVICES.values()]):

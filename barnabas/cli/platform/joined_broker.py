@@ -1,4 +1,4 @@
-"""The broker that services use when `barnabas up` starts none beside them: one that somebody has named, or who is at the usual address."""
+"""The broker that services use when `barnabas up` starts none beside them: one that the user named, or the one at the usual address."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def named_by_variable(resolved: Mapping[str, Resolved], environ: Mapping[str, st
 
 
 def word_about_it(resolved: Mapping[str, Resolved], running: Mapping[Path, RunningPlatform]) -> str | None:
-    """Which broker they use although nobody has named it, if so; CommandError where it is that of a platform among `running`.
+    """Which broker they use although it was not named, if so; CommandError where it is that of a platform among `running`.
 
     A service that joins one by chance may take over what is there: registries of one topic choose a leader among them.
     """
@@ -32,7 +32,7 @@ def word_about_it(resolved: Mapping[str, Resolved], running: Mapping[Path, Runni
         return None
     users = ", ".join(unnamed)
     verb = "uses" if len(unnamed) == 1 else "use"
-    # Nobody has named one: each has the same default.
+    # None was named: each has the same default.
     name, setting = next(iter(unnamed.items()))
     addresses = resolved[name].settings.items_of(setting)
     for folder, platform in running.items():
@@ -47,7 +47,7 @@ def word_about_it(resolved: Mapping[str, Resolved], running: Mapping[Path, Runni
 
 
 def _unnamed(resolved: Mapping[str, Resolved]) -> dict[str, str]:
-    """The setting that would name the broker, of each service to which nobody has said it."""
+    """The setting that would name the broker, of each service for which it is not set."""
     if BROKER.name in resolved:
         return {}
     return {

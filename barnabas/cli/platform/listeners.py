@@ -34,7 +34,7 @@ class ListenerAddress:
         return f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
 
     def obstacle(self) -> OSError | None:
-        """Why nobody can listen there now, if so."""
+        """Why no program can listen there now, if so."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         with socket.socket(family) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from argparse import SUPPRESS, ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -143,7 +144,7 @@ def address(host: str, port: int) -> str:
 
 
 def _late_settings() -> dict[str, str]:
-    """What the supervisor tells when the services are ready that this one needs: settings by name, one line of JSON."""
+    """What the supervisor sends when the services are ready that this one needs: settings by name, one line of JSON."""
     line = bytearray()
     while not line.endswith(b"\n"):
         piece = os.read(0, 1)
@@ -151,8 +152,8 @@ def _late_settings() -> dict[str, str]:
             # The supervisor has gone meanwhile.
             sys.exit(0)
         line += piece
-    told: dict[str, str] = json.loads(line)
-    return told
+    settings: dict[str, str] = json.loads(line)
+    return settings
 
 
 def _stop_when_input_closes(deadline_s: float | None) -> None:
@@ -162,5 +163,5 @@ def _stop_when_input_closes(deadline_s: float | None) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
     if deadline_s is not None:
         time.sleep(deadline_s)
-        # What it has started notices: processes of tasks and of Spark end with theirs. Nobody could read a word about it.
+        # What it has started notices: processes of tasks and of Spark end with theirs. A log line could not be read any more.
         os._exit(EXIT_ORPHANED)

@@ -18,29 +18,29 @@ STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def heeded(stop: Callable[[], None]) -> Iterator[None]:
+def handled(stop: Callable[[], None]) -> Iterator[None]:
     """Within it, each of these signals calls `stop`, in another thread."""
-    hearing, telling = socket.socketpair()
-    with hearing, telling:
-        telling.setblocking(False)
-        former_socket = signal.set_wakeup_fd(telling.fileno(), warn_on_full_buffer=False)
-        former_handlers = [signal.signal(number, _heard_by_the_thread) for number in STOP_SIGNALS]
-        hearer = threading.Thread(target=_hear, args=(hearing, stop), name="signals", daemon=True)
-        hearer.start()
+    receiving, sending = socket.socketpair()
+    with receiving, sending:
+        sending.setblocking(False)
+        former_socket = signal.set_wakeup_fd(sending.fileno(), warn_on_full_buffer=False)
+        former_handlers = [signal.signal(number, _handled_by_the_thread) for number in STOP_SIGNALS]
+        receiver = threading.Thread(target=_receive, args=(receiving, stop), name="signals", daemon=True)
+        receiver.start()
         try:
             yield
         finally:
             for number, handler in zip(STOP_SIGNALS, former_handlers, strict=True):
                 signal.signal(number, handler)
             signal.set_wakeup_fd(former_socket)
-            telling.shutdown(socket.SHUT_WR)
-            hearer.join()
+            sending.shutdown(socket.SHUT_WR)
+            receiver.join()
 
 
-def _heard_by_the_thread(_number: int, _frame: FrameType | None) -> None:
+def _handled_by_the_thread(_number: int, _frame: FrameType | None) -> None:
     """Without a handler of Python's, the signal would not be written."""
 
 
-def _hear(hearing: socket.socket, stop: Callable[[], None]) -> None:
-    while hearing.recv(1):
+def _receive(receiving: socket.socket, stop: Callable[[], None]) -> None:
+    while receiving.recv(1):
         stop()

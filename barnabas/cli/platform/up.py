@@ -147,13 +147,13 @@ def run(arguments: Namespace) -> int:
 
     def on_ready() -> None:
         where = f", data in {', '.join(folders)}" if folders else ""
-        # Commands look in a folder of that name alone, unless they are told another one.
+        # Commands look in a folder of that name alone, unless another one is named.
         if folders and data_directory().absolute() not in (Path(folder).absolute() for folder in folders):
             where += f" (for commands: export BARNABAS_DATA_DIR={Path(folders[0]).absolute()})"
         _show(f"barnabas is up after {time.time() - began:.1f} s{where}; Ctrl-C stops it")
 
     try:
-        with stop_signals.heeded(platform.stop):
+        with stop_signals.handled(platform.stop):
             platform.run(on_ready)
     except PlatformError as error:
         if configured().form == "json":
@@ -219,7 +219,7 @@ def _installed(wanted: Sequence[Service], named: Sequence[str]) -> list[Service]
             )
         print(f"barnabas: {service.summary} is left out: {', '.join(missing)} missing; {hint}", file=sys.stderr)
     if not installed:
-        raise CommandError("no service can be started", "Install what is missing, as told above.")
+        raise CommandError("no service can be started", "Install what is missing, as listed above.")
     return installed
 
 
@@ -237,7 +237,7 @@ def _kept(run_file: RunFile, states: Sequence[ServiceState]) -> None:
 
 
 def _show(line: str) -> None:
-    """Services go on when nobody can read about them any more."""
+    """Services continue when their output cannot be written any more."""
     try:
         print(printed(line, __name__), flush=True)
     except OutputError as error:

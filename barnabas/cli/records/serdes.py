@@ -11,7 +11,7 @@ from barnabas.cli.command_error import CommandError
 from barnabas.cli.records.avro_texts import READABLE
 from barnabas.cli.schemas import registry
 from barnabas.cli.schemas.arguments import registry_url
-from barnabas.cli.schemas.registry import Named
+from barnabas.cli.schemas.registry import SchemaName
 from barnabas.kernel.serdes import subject
 from barnabas.kernel.serdes.codecs import CodecOptions, Codecs
 from barnabas.kernel.serdes.framing import Frame, id_prefix
@@ -26,7 +26,7 @@ UNREADABLE_KEPT_MAX: Final = 10_000
 _OPTIONS: Final = CodecOptions(avro=READABLE)
 
 
-class Decoded(NamedTuple):
+class DecodedValue(NamedTuple):
     """A value that was read with its schema; it may be None."""
 
     value: Any
@@ -70,7 +70,7 @@ class RecordEncoder:
 
 def _schema_id(client: RegistryClient, schema: str, topic: str, *, is_key: bool) -> int:
     """The id of what was named: an id, a subject with or without version, or a file, which is registered."""
-    named = Named.parse(schema)
+    named = SchemaName.parse(schema)
     if named.id is not None:
         return named.id
     found = registry.find_or_read(client, schema)
@@ -98,7 +98,7 @@ class RecordDecoder:
         self._unreadable: set[SchemaKey] = set()
         self._said: set[str] = set()
 
-    def decode(self, frame: Frame, *, is_key: bool) -> Decoded | None:
+    def decode(self, frame: Frame, *, is_key: bool) -> DecodedValue | None:
         """None when it cannot be read: then the bytes are what is left to show."""
         if self._gone or frame.key in self._unreadable:
             return None
@@ -115,11 +115,11 @@ class RecordDecoder:
                 self._give_up(frame.key, f"schema {frame.key}: {error.message}")
         return None
 
-    def _decode_frame(self, frame: Frame, *, is_key: bool) -> Decoded:
+    def _decode_frame(self, frame: Frame, *, is_key: bool) -> DecodedValue:
         # Schemas are asked for so rarely that no connection is held between.
         with self._client:
             codec, kind = self._codecs.codec(frame.key), self._codecs.schema_type(frame.key)
-        found = Decoded(codec.decode(frame.body))
+        found = DecodedValue(codec.decode(frame.body))
         self._say(f"{_part(is_key)}s are decoded with {kind} schemas of the registry; --raw shows the bytes")
         return found
 

@@ -11,7 +11,7 @@ from barnabas.cli.command_error import CommandError
 from barnabas.cli.confirmation import confirm
 from barnabas.cli.schemas import registry
 from barnabas.cli.schemas.arguments import add_registry_and_report_form
-from barnabas.cli.schemas.registry import Named
+from barnabas.cli.schemas.registry import SchemaName
 from barnabas.kernel.serdes.registry_client import RegistryClient
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
 
@@ -31,7 +31,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _delete(client: RegistryClient, arguments: Namespace) -> int:
-    named = Named.parse(arguments.subject)
+    named = SchemaName.parse(arguments.subject)
     if named.subject is None:
         raise CommandError(
             f"{arguments.subject} is an id; ids are not deleted", "Name a SUBJECT or SUBJECT:VERSION.", 2

@@ -12,7 +12,7 @@ from barnabas.cli.command_error import CommandError
 from barnabas.cli.schemas import registry
 from barnabas.cli.schemas.arguments import WHICH, add_registry_and_report_form
 from barnabas.cli.schemas.formatting import comparable
-from barnabas.cli.schemas.registry import Named
+from barnabas.cli.schemas.registry import SchemaName
 from barnabas.cli.terminal import styles
 from barnabas.cli.terminal.styles import styled
 from barnabas.kernel.serdes.registry_client import RegistryClient
@@ -55,7 +55,7 @@ def _diff(client: RegistryClient, arguments: Namespace) -> int:
 def _sides(client: RegistryClient, arguments: Namespace) -> tuple[tuple[str, SchemaText], tuple[str, SchemaText]]:
     if arguments.right is not None:
         return _side(client, arguments.left), _side(client, arguments.right)
-    subject = Named.parse(arguments.left).subject
+    subject = SchemaName.parse(arguments.left).subject
     if subject is None or registry.is_path(arguments.left):
         raise CommandError(f"nothing to compare {arguments.left} with", "Name a second schema.", 2)
     versions = client.versions(subject)

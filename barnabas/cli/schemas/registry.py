@@ -18,7 +18,7 @@ from barnabas.kernel.serdes.serdes_error import SerdesError
 
 TYPES_BY_SUFFIX: Final = {".avsc": AVRO, ".json": JSON, ".proto": PROTOBUF}
 
-_INCOMPATIBLE: Final = "`barnabas schemas check FILE --subject SUBJECT` tells what breaks, and what would help."
+_INCOMPATIBLE: Final = "`barnabas schemas check FILE --subject SUBJECT` shows what breaks, and what would help."
 _HINTS: Final[Mapping[int, str]] = {
     40401: "`barnabas schemas list` shows the subjects there are.",
     40402: "`barnabas schemas list --versions` shows the versions there are.",
@@ -37,7 +37,7 @@ INVALID_SCHEMA: Final = 42201
 Work = Callable[[RegistryClient, Namespace], int]
 
 
-class Named(NamedTuple):
+class SchemaName(NamedTuple):
     """What `SUBJECT:VERSION` or a number means."""
 
     subject: str | None
@@ -45,7 +45,7 @@ class Named(NamedTuple):
     id: int | None
 
     @classmethod
-    def parse(cls, text: str) -> Named:
+    def parse(cls, text: str) -> SchemaName:
         if not text.strip():
             raise CommandError("the name of a schema is empty", "Write SUBJECT, SUBJECT:VERSION or an id.", 2)
         if text.isdecimal():
@@ -93,7 +93,7 @@ def invalid(path: str, error: RegistryClientError) -> CommandError:
 
 def find(client: RegistryClient, text: str) -> SubjectVersion | SchemaText:
     """A schema by the words of a command line: without a subject when only an id was named."""
-    named = Named.parse(text)
+    named = SchemaName.parse(text)
     if named.id is not None:
         return client.schema(named.id)
     try:
@@ -123,16 +123,16 @@ def find_or_read(client: RegistryClient, text: str) -> SubjectVersion | SchemaTe
 
 def is_path(text: str) -> bool:
     """Subjects may look so, too: with `:latest` behind it, a name is that of a subject."""
-    named_as_subject = Named.parse(text).version is not None
+    named_as_subject = SchemaName.parse(text).version is not None
     return not named_as_subject and ("/" in text or Path(text).suffix in TYPES_BY_SUFFIX)
 
 
 def read_schema(path: str, kind: str | None = None, references: Iterable[str] = ()) -> SchemaText:
-    """The schema in a file; without a type, the file's name tells it."""
+    """The schema in a file; without a type, the file's suffix decides."""
     found = kind or TYPES_BY_SUFFIX.get(Path(path).suffix)
     if found is None:
         known = ", ".join(TYPES_BY_SUFFIX)
-        raise CommandError(f"the name of {path} does not tell its type", f"Use {known}, or give --type.", 2)
+        raise CommandError(f"the type of {path} is unknown from its name", f"Use {known}, or give --type.", 2)
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:

@@ -11,7 +11,7 @@ from barnabas.cli import output
 from barnabas.cli.schemas import registry
 from barnabas.cli.schemas.arguments import WHICH, add_registry_and_report_form
 from barnabas.cli.schemas.formatting import pretty, write_comment
-from barnabas.cli.schemas.registry import Named
+from barnabas.cli.schemas.registry import SchemaName
 from barnabas.cli.terminal.styles import styled
 from barnabas.kernel.serdes.registry_client import RegistryClient
 from barnabas.kernel.serdes.schema_text import SubjectVersion
@@ -30,7 +30,7 @@ def _show(client: RegistryClient, arguments: Namespace) -> int:
     found = registry.find(client, arguments.subject)
     schema = found.schema if isinstance(found, SubjectVersion) else found
     if arguments.output == output.JSON:
-        identity: dict[str, Any] = {"id": Named.parse(arguments.subject).id}
+        identity: dict[str, Any] = {"id": SchemaName.parse(arguments.subject).id}
         if isinstance(found, SubjectVersion):
             identity = {"subject": found.subject, "version": found.version, "id": found.id}
         output.write_json(sys.stdout, {**identity, "schemaType": schema.type, **schema.to_json()})

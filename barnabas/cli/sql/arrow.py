@@ -1,4 +1,4 @@
-"""A table of what a statement tells as a stream of Arrow's."""
+"""The table that a statement returns as a stream of Arrow."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def run(arguments: Namespace) -> int:
     _check_packages("httpx", "sqlglot")
     if arguments.output == ARROW and sys.stdout.isatty():
         raise CommandError("a stream of Arrow's is no text for a terminal", "Write it to a file or another program.", 2)
-    # The command line of httpx, which nobody asks for here, loads more than all the rest of it.
+    # The command line of httpx, which is not needed here, loads more than all the rest of it.
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     from barnabas.cli.sql.session import SqlSession
     from streams_sql.clients.blocking import Client

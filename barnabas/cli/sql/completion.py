@@ -56,7 +56,7 @@ TYPES: Final = frozenset(
     }
 )
 WORDS: Final = RESERVED_WORDS | IN_EXPRESSIONS | TYPES
-"""What is offered where nobody knows what may follow."""
+"""What is offered where it is unknown what may follow."""
 DELIMITERS: Final = " \t\n,()=<>;"
 """What ends a word for readline. Operators do not: the names of topics and files hold them, too."""
 _OPERATORS: Final = re.compile(r"(.*[-+*/%|])([^-+*/%|]*)", re.DOTALL)

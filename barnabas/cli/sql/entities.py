@@ -56,7 +56,7 @@ def write_entity(out: TextIO, form: str, entity: Entity) -> None:
 
 
 def table_of(entity: Entity) -> Part | None:
-    """The first table of what a statement tells, if there is one."""
+    """The first table in the result of a statement, if there is one."""
     parts = _PARTS.get(entity.get("@type", ""), _unknown)(entity)
     return next((part for part in parts if part.columns), None)
 
@@ -97,12 +97,12 @@ def _sources(member: str) -> Callable[[Entity], list[Part]]:
 
 
 def query_state(query: Entity) -> str | None:
-    """ksqlDB's clients know no query that is starting, and are told that it runs."""
+    """ksqlDB's clients know no query that is starting, so the server reports that it runs."""
     return "STARTING" if query.get("isStarting") else query.get("state")
 
 
 def is_new_query(entity: Entity) -> bool:
-    """Whether it tells of a query that was made just now."""
+    """Whether it reports a query that was created just now."""
     return str((entity.get("commandStatus") or {}).get("message", "")).startswith(_NEW_QUERY)
 
 

@@ -52,7 +52,7 @@ def run(session: SqlSession) -> int:
 
 
 def _greeting(session: SqlSession) -> str:
-    """An old or absent server is told at once, and no reason to leave: it may come."""
+    """An old or absent server is reported at once, and no reason to leave: it may come."""
     try:
         info = session.client.info()
     except (Refused, ServerUnreachable) as problem:
@@ -61,7 +61,7 @@ def _greeting(session: SqlSession) -> str:
 
 
 def _read(completer: Completer) -> str | None:
-    """The next whole text with a semicolon at its end; None when somebody leaves."""
+    """The next whole text with a semicolon at its end; None when the user leaves."""
     lines: list[str] = []
     while True:
         completer.statement = "\n".join(lines)

@@ -15,11 +15,11 @@ from core_broker.disk_space import size_text
 from streams_sql.clients.blocking import Rows
 
 SAMPLE_ROWS: Final = 200
-"""So many rows tell how wide the columns of a table are; those behind them are written as they come."""
+"""The rows that decide how wide the columns of a table are; the following ones are written as they come."""
 
 
 class RowWriter:
-    """Writes the rows of one query. `count` tells how many were written, also when somebody breaks off."""
+    """Writes the rows of one query. `count` is the number of rows written, also after Ctrl-C."""
 
     def __init__(self, out: TextIO, form: str, *, is_live: bool) -> None:
         self._out = out

@@ -10,9 +10,9 @@ from streams_sql.language.splitting import placed_statements
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Position:
     """Where a statement begins: in a file or in what else was given, as the number-th statement. Lines and columns begin at 1. `margin` are
-    the columns that stand before each line of the text in its file; None: nobody knows."""
+    the columns that stand before each line of the text in its file; None: unknown."""
 
     script: str
     number: int
@@ -20,7 +20,7 @@ class Place:
     column: int
     margin: int | None = 0
 
-    def told(self, line: int | None = None, column: int | None = None) -> str:
+    def prefix(self, line: int | None = None, column: int | None = None) -> str:
         """The place of the statement, or of a word in it, whose line and column count from the statement's beginning. The first statement
         of a text without a name needs no place unless it has several lines."""
         is_first = not self.script and self.number == 1
@@ -37,7 +37,7 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class PlacedStatement:
     text: str
-    place: Place
+    place: Position
 
 
 class UnreadableScript(Exception):
@@ -51,26 +51,26 @@ def placed(lines: Iterable[str], script: str, margin: int | None = 0) -> Iterato
         pending += line
         if ";" not in line or not is_whole(pending):
             continue
-        for statement in _within(pending, Place(script, count, first_line, 1, margin)):
+        for statement in _within(pending, Position(script, count, first_line, 1, margin)):
             count += 1
             yield statement
         first_line += pending.count("\n")
         pending = ""
     try:
-        yield from _within(pending, Place(script, count, first_line, 1, margin))
+        yield from _within(pending, Position(script, count, first_line, 1, margin))
     except SyntaxProblem as problem:
-        place = Place(script, count + 1, first_line, 1, margin)
+        place = Position(script, count + 1, first_line, 1, margin)
         raise UnreadableScript(problem_text(pending, problem, place)) from None
 
 
-def problem_text(text: str, problem: SqlProblem, place: Place | None) -> str:
+def problem_text(text: str, problem: SqlProblem, place: Position | None) -> str:
     """What is wrong with a text that begins at a place, with its line and a caret."""
     position = problem.position
     if place is None:
         return shown(text, problem)
     if position is None:
-        return place.told() + problem.message
-    return place.told(position.line, position.column) + shown(text, problem)
+        return place.prefix() + problem.message
+    return place.prefix(position.line, position.column) + shown(text, problem)
 
 
 def is_whole(text: str) -> bool:
@@ -83,7 +83,7 @@ def is_whole(text: str) -> bool:
     return bool(statements) and statements[-1][1].endswith(";")
 
 
-def _within(text: str, before: Place) -> Iterator[PlacedStatement]:
+def _within(text: str, before: Position) -> Iterator[PlacedStatement]:
     """The statements of a text that begins where others end."""
     starts = Lines(text)
     for number, (start, statement) in enumerate(placed_statements(text), before.number + 1):

@@ -14,7 +14,7 @@ from barnabas.cli.output import ARROW, TABLE, printable
 from barnabas.cli.service_address import restart_hint
 from barnabas.cli.sql.entities import Part, is_new_query, table_of, write_entity
 from barnabas.cli.sql.rows import RowWriter
-from barnabas.cli.sql.script import Place, PlacedStatement, UnreadableScript, placed, problem_text
+from barnabas.cli.sql.script import PlacedStatement, Position, UnreadableScript, placed, problem_text
 from streams_sql.clients.blocking import Client
 from streams_sql.clients.failures import Refused, ServerUnreachable
 from streams_sql.language.problem import SqlProblem
@@ -30,7 +30,7 @@ _LIVE: Final = re.compile(r"\bEMIT\s+(?:CHANGES|FINAL)\b", re.IGNORECASE)
 
 
 class SqlSession:
-    """Statements are run one after the other; CommandError for the first that fails. Somebody who types them is told of what leaves no
+    """Statements are run one after the other; CommandError for the first that fails. Someone who types them sees a note of what leaves no
     trace otherwise, and how long queries took."""
 
     def __init__(self, client: Client, form: str, out: TextIO, *, is_interactive: bool = False) -> None:
@@ -41,7 +41,7 @@ class SqlSession:
         self._depth = 0
         self._has_streamed = False
         self._table: Part | None = None
-        """What the last statement told that tells a table, for a stream of Arrow's."""
+        """The last result that is a table, for a stream of Arrow."""
         self._folder = Path()
         """That of the script that runs."""
         self._works: Mapping[str, Callable[[str], None]] = {
@@ -58,7 +58,7 @@ class SqlSession:
     def set_properties(self, properties: Mapping[str, str]) -> None:
         """As SET does, all of them or none."""
         if properties:
-            with _explained(PlacedStatement("", Place("", 1, 1, 1)), self.client.url, is_alone=True):
+            with _explained(PlacedStatement("", Position("", 1, 1, 1)), self.client.url, is_alone=True):
                 self.client.execute("".join([_set_statement(name, value) for name, value in properties.items()]))
             self.client.properties.update(properties)
 
@@ -86,7 +86,7 @@ class SqlSession:
             self._folder = outer
 
     def end(self) -> None:
-        """A stream of Arrow's has the rows of a SELECT; where there was none, what was told last."""
+        """A stream of Arrow's has the rows of a SELECT; where there was none, the last table."""
         if self._table is not None and not self._has_streamed:
             # It takes a moment to load, which other forms need not wait for.
             from barnabas.cli.sql.arrow import write_table
@@ -104,7 +104,7 @@ class SqlSession:
         try:
             entities = self.client.execute(statement)
         except KeyboardInterrupt:
-            self._tell("\nCtrl-C: nobody waits for the answer any more, but the server may carry it out.")
+            self._notify("\nCtrl-C: the answer is not waited for any more, but the server may carry the statement out.")
             raise
         if self._form == ARROW:
             self._table = next(filter(None, map(table_of, reversed(entities))), self._table)
@@ -112,7 +112,7 @@ class SqlSession:
         for entity in entities:
             write_entity(self._out, self._form, entity)
             if is_new_query(entity):
-                self._tell("It begins when Spark has started it, in some seconds; SHOW QUERIES; tells its state.")
+                self._notify("It begins when Spark has started it, in some seconds; SHOW QUERIES; shows its state.")
         if not entities and self._form == TABLE:
             self._out.write("done\n")
 
@@ -127,9 +127,9 @@ class SqlSession:
             with self.client.stream(statement) as rows:
                 writer.write(rows)
         except KeyboardInterrupt:
-            self._tell(f"\nended by Ctrl-C, {_rows_text(writer.count)}")
+            self._notify(f"\nended by Ctrl-C, {_rows_text(writer.count)}")
             raise
-        self._tell(f"{_rows_text(writer.count)}, {time.monotonic() - begun_s:.2f} s")
+        self._notify(f"{_rows_text(writer.count)}, {time.monotonic() - begun_s:.2f} s")
 
     def _write_arrow(self, statement: str) -> None:
         """A stream has one schema: there can be no second one behind it."""
@@ -146,7 +146,7 @@ class SqlSession:
                     self._out.write(printable(line.decode("utf-8", "replace")) + "\n")
                     self._out.flush()
         except KeyboardInterrupt:
-            self._tell("\nended by Ctrl-C")
+            self._notify("\nended by Ctrl-C")
             raise
 
     def _run_file(self, statement: str) -> None:
@@ -173,19 +173,19 @@ class SqlSession:
                 # The server knows what may be set, and to what.
                 client.execute(statement)
                 client.properties[name] = value
-                self._tell(f"{name} is {value} for this session")
+                self._notify(f"{name} is {value} for this session")
             case UnsetProperty(name):
                 _take(client.properties, name, "property", "SET")
-                self._tell(f"{name} is what the server has")
+                self._notify(f"{name} is what the server has")
             case DefineVariable(name, value):
                 client.variables[name] = value
-                self._tell(f"${{{name}}} stands for {value}")
+                self._notify(f"${{{name}}} stands for {value}")
             case UndefineVariable(name):
                 _take(client.variables, name, "variable", "DEFINE")
-                self._tell(f"${{{name}}} stands for nothing")
+                self._notify(f"${{{name}}} stands for nothing")
 
-    def _tell(self, text: str) -> None:
-        """A word to somebody who types; programs and scripts are not told."""
+    def _notify(self, text: str) -> None:
+        """A note for someone who types; programs and scripts get none."""
         if self._is_interactive and self._form == TABLE and not self._depth:
             self._out.write(f"{text}\n")
 
@@ -220,8 +220,8 @@ def _explained(statement: PlacedStatement, url: str, *, is_alone: bool) -> Itera
         raise CommandError(str(problem), restart_hint(url) or START_HINT, EXIT_UNREACHABLE) from None
 
 
-def _refusal(refused: Refused, place: Place | None) -> str:
+def _refusal(refused: Refused, place: Position | None) -> str:
     if place is None:
         return str(refused)
     without_place = str(refused).removeprefix(f"line {refused.line}:{refused.column}: ")
-    return f"{place.told(refused.line, refused.column)}{without_place}"
+    return f"{place.prefix(refused.line, refused.column)}{without_place}"

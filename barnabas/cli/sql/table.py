@@ -37,7 +37,7 @@ class RowColumn:
 
 
 class RowTable:
-    """`sample` are some first rows, which tell how wide the columns are. Where there is none, None, the types tell it."""
+    """`sample` are some first rows, which decide how wide the columns are. Without a sample, None, the types decide."""
 
     def __init__(self, out: TextIO, columns: Sequence[RowColumn], sample: Sequence[Sequence[Any]] | None) -> None:
         self._out = out

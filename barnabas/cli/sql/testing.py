@@ -35,7 +35,7 @@ def run(arguments: Namespace, names: Sequence[str]) -> int:
     begun_s = time.monotonic()
     with LazyRegistry(arguments.schema_registry_url) as registry:
         if arguments.output == TABLE:
-            results = _told(_results(paths, registry), sys.stdout)
+            results = _written(_results(paths, registry), sys.stdout)
         else:
             results = list(_results(paths, registry))
             write(sys.stdout, arguments.output, _COLUMNS, map(_row, results))
@@ -87,7 +87,7 @@ def _access(registry: LazyRegistry) -> RegistryAccess:
         raise CommandError(str(missing), "Or name a Schema Registry with --schema-registry-url.") from None
 
 
-def _told(results: Iterator[Ran], out: TextIO) -> list[Ran]:
+def _written(results: Iterator[Ran], out: TextIO) -> list[Ran]:
     """Each in a line, with what went wrong below it."""
     found = []
     for result in results:

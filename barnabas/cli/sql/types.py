@@ -1,4 +1,4 @@
-"""Types of columns as SQL writes them, from the objects in which the server tells them."""
+"""Types of columns as SQL writes them, from the objects in which the server describes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def type_text(schema: Mapping[str, Any]) -> str:
-    """The keys of maps are not told; they are texts."""
+    """The type of the keys of maps is not described; they are strings."""
     name: str = schema["type"]
     if name == "ARRAY":
         return f"ARRAY<{type_text(schema['memberSchema'])}>"

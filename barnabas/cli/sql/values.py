@@ -14,7 +14,7 @@ _INTEGER_BITS_MAX: Final = 63
 
 
 def cell_text(value: Any) -> str:
-    """In a table: NULL can be told from an empty text, and what has parts is JSON."""
+    """In a table: NULL is distinguished from an empty text, and what has parts is JSON."""
     return printable(NULL if value is None else plain_text(value))
 
 

@@ -87,13 +87,13 @@ class ClusterStatus:
         return "; ".join([one.warning for one in self.log_dirs if one.warning]) or None
 
     def with_lags(self, known: Mapping[str, int]) -> ClusterStatus:
-        """Lags that are known better than committed offsets tell, by group."""
-        told = [replace(group, lag=known.get(group.group, group.lag)) for group in self.groups]
-        return replace(self, groups=_in_order(told))
+        """Lags that are known better than from committed offsets, by group."""
+        groups = [replace(group, lag=known.get(group.group, group.lag)) for group in self.groups]
+        return replace(self, groups=_in_order(groups))
 
 
 def cluster_status(bootstrap: str) -> ClusterStatus:
-    """Raises CommandError when nobody answers."""
+    """Raise CommandError when no broker answers."""
     try:
         return asyncio.run(_ask(bootstrap))
     except KafkaError as error:

@@ -25,8 +25,8 @@ from barnabas.cli.status.services import (
     DOWN,
     HEALTHY,
     UNHEALTHY,
+    NoAnswer,
     ServiceStatus,
-    Unanswered,
     ask,
     broker_status,
     folder_sizes,
@@ -112,7 +112,7 @@ def look(platform: PlatformAddresses) -> Snapshot:
             services.insert(0, broker)
         if found is not None:
             found = found.with_lags(_sink_lags(connectors.result() or ()))
-        # Of a platform beside which only others were asked, nothing is told.
+        # Of a platform beside which only others were asked, nothing is shown.
         running = platform.running if any(platform.state_of(name) for name in platform.addresses) else None
         return Snapshot(
             services,
@@ -141,7 +141,7 @@ def _asked(
         return None
     try:
         return work(platform.addresses[service])
-    except (Unanswered, LookupError, TypeError, AttributeError):
+    except (NoAnswer, LookupError, TypeError, AttributeError):
         return None
 
 
@@ -191,7 +191,7 @@ def _sink_lags(connectors: Iterable[dict[str, Any]]) -> dict[str, int]:
 
 def _show(out: TextIO, snapshot: Snapshot) -> None:
     up = "" if snapshot.uptime_s is None else f", up for {duration(snapshot.uptime_s)}"
-    state = "all services are well" if snapshot.is_healthy else "not all services are well"
+    state = "all services are healthy" if snapshot.is_healthy else "not all services are healthy"
     out.write(styled(f"barnabas: {state}{up}", styles.BOLD, out) + "\n\n")
     _table(
         out,

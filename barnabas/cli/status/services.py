@@ -23,7 +23,7 @@ DOWN: Final = "down"
 
 _HEALTH_PATHS: Final = {"registry": "/health", "rest": "/_health", "connect": "/health", "sql": "/healthcheck"}
 _STANDS_FOR: Final = {"registry": "Schema Registry", "connect": "Connect"}
-"""The products whose versions these services tell their clients."""
+"""The products whose versions these services report to their clients."""
 _BUILD: Final = re.compile(r'^barnabas_build_info\{version="([^"]+)"\}', re.MULTILINE)
 _PROCESSES: Final = Path("/proc")
 _PARENT_FIELD: Final = 1
@@ -36,13 +36,13 @@ class _Version:
     stands_for: str | None = None
 
 
-class Unanswered(Exception):
+class NoAnswer(Exception):
     """Why a service has not answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceStatus:
-    """`version` is our own, or that of somebody else's program; `stands_for` is what ours says that it is to clients of such a program.
+    """`version` is our own, or that of another program; `stands_for` is what ours says that it is to clients of such a program.
     `memory_bytes` is that of all its processes on this machine, None where they are not known."""
 
     name: str
@@ -62,7 +62,7 @@ def ask(url: str, body: object = None) -> Any:
     try:
         return json.loads(content)
     except ValueError:
-        raise Unanswered(f"{url} answers something else than JSON; is it the right service?") from None
+        raise NoAnswer(f"{url} answers something else than JSON; is it the right service?") from None
 
 
 def _content(url: str, body: object = None) -> bytes:
@@ -75,7 +75,7 @@ def _content(url: str, body: object = None) -> bytes:
         content = error.read(ANSWER_MAX_BYTES)
     except (URLError, OSError, http.client.HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
-        raise Unanswered(str(getattr(reason, "strerror", None) or reason)) from None
+        raise NoAnswer(str(getattr(reason, "strerror", None) or reason)) from None
     return content
 
 
@@ -85,13 +85,13 @@ def service_status(name: str, platform: PlatformAddresses) -> ServiceStatus:
     try:
         reason = complaint(name, ask(url + _HEALTH_PATHS[name]))
         health, version = (UNHEALTHY if reason else HEALTHY), _version(name, url)
-    except Unanswered as unanswered:
+    except NoAnswer as unanswered:
         reason, health, version = str(unanswered), DOWN, _Version()
     return with_process(platform, name, health, reason, version)
 
 
 def broker_status(platform: PlatformAddresses, health: str, reason: str | None) -> ServiceStatus:
-    """Nothing in Kafka's protocol tells a version: that of our own platform is known from its file."""
+    """Nothing in Kafka's protocol has a version: that of our own platform is known from its file."""
     running = platform.running if health != DOWN and platform.state_of("broker") is not None else None
     version = _Version(None if running is None else running.version)
     return with_process(platform, "broker", health, reason, version)
@@ -169,18 +169,20 @@ def complaint(name: str, health: Any) -> str | None:
 
 
 def _version(name: str, url: str) -> _Version:
-    """What runs there, by its metrics, and what it says to clients that it is. Of somebody else's program, the latter is all."""
-    told = _told_version(name, url)
+    """What runs there, by its metrics, and what it says to clients that it is. Of another program, the latter is all."""
+    reported = _reported_version(name, url)
     try:
         found = _BUILD.search(_content(f"{url}/metrics").decode("utf-8", "replace"))
-    except Unanswered:
+    except NoAnswer:
         found = None
     if found is None:
-        return _Version(told)
-    return _Version(found[1], None if told is None or name not in _STANDS_FOR else f"{_STANDS_FOR[name]} {told}")
+        return _Version(reported)
+    return _Version(
+        found[1], None if reported is None or name not in _STANDS_FOR else f"{_STANDS_FOR[name]} {reported}"
+    )
 
 
-def _told_version(name: str, url: str) -> str | None:
+def _reported_version(name: str, url: str) -> str | None:
     try:
         if name == "registry":
             return str(ask(f"{url}/v1/metadata/version").get("version"))
@@ -188,7 +190,7 @@ def _told_version(name: str, url: str) -> str | None:
             return str(ask(f"{url}/").get("version"))
         if name == "sql":
             return str(ask(f"{url}/info")["KsqlServerInfo"].get("version"))
-    except (Unanswered, AttributeError, KeyError, TypeError):
+    except (NoAnswer, AttributeError, KeyError, TypeError):
         return None
     return None
 

@@ -8,7 +8,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from barnabas.cli.platform.stop_signals import STOP_SIGNALS, heeded
+from barnabas.cli.platform.stop_signals import STOP_SIGNALS, handled
 
 DEADLINE_S = 60
 
@@ -22,7 +22,7 @@ def test_a_signal_is_heeded_whatever_the_main_thread_does(number: signal.Signals
         # It does not break off the wait of the main thread, as one does not that comes just before the wait.
         signal.pthread_kill(threading.get_ident(), number)
 
-    with heeded(lambda: heard.put(1)):
+    with handled(lambda: heard.put(1)):
         for _ in range(2):
             threading.Thread(target=tell, daemon=True).start()
             assert heard.get(timeout=DEADLINE_S) == 1

@@ -269,7 +269,7 @@ def test_the_policy_of_a_subject(schemas: Schemas, topic: str) -> None:
     ("words", "complaint"),
     [
         (("register", "nowhere.avsc", "-s", "s"), "nowhere.avsc: No such file or directory"),
-        (("register", "schema.txt", "-s", "s"), "the name of schema.txt does not tell its type"),
+        (("register", "schema.txt", "-s", "s"), "the type of schema.txt is unknown from its name"),
         (("register", "x.avsc", "-s", "s", "--reference", "a=b"), "is not of the form NAME=SUBJECT:VERSION"),
         (("delete", "5"), "5 is an id"),
         (("diff", "5"), "nothing to compare 5 with"),

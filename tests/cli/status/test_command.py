@@ -48,7 +48,7 @@ def test_a_broker_alone(broker_address: str, tmp_path: Path, capsys: pytest.Capt
     assert found["queries"] is None
     assert main(words) == 1
     shown = capsys.readouterr().out
-    assert shown.startswith("barnabas: not all services are well\n")
+    assert shown.startswith("barnabas: not all services are healthy\n")
     assert "Connection refused" in shown
 
 

@@ -43,7 +43,7 @@ def test_the_demo_as_often_as_one_likes(platform: PlatformProcess, tmp_path: Pat
         ended = demo(platform)
         assert ended.returncode == 0, ended.stdout + ended.stderr
         assert "[('hammer', 12.5, 'ada'), ('saw', 31.0, 'eve')]" in ended.stdout
-        assert "all services are well" in ended.stdout
+        assert "all services are healthy" in ended.stdout
     with Client(platform.url_of("sql")) as client:
         assert [each["streams"] for each in client.execute("SHOW STREAMS;")] == [[]], "nothing is left of it"
     assert "demo" not in command(platform, "groups", "list").stdout
