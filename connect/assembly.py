@@ -19,7 +19,7 @@ from barnabas.kernel.http.openapi import with_document
 from barnabas.kernel.http.request import BodyLimits
 from barnabas.kernel.http.router import Route, Router
 from barnabas.kernel.http.server import Server
-from barnabas.kernel.kafka_clients.admin import Admin, Cluster
+from barnabas.kernel.kafka_clients.admin import Admin
 from barnabas.kernel.kafka_log.failures import StoreFailure
 from barnabas.kernel.kafka_log.topic_log import LogClients
 from barnabas.kernel.leadership.forwarding import Forwarder
@@ -55,8 +55,6 @@ from connect.worker_settings import WorkerSettings
 
 REQUESTS_MAX: Final = 1_000
 BODY_MAX_BYTES: Final = 16 * 1024 * 1024
-KAFKA_TIMEOUT_S: Final = 5.0
-KAFKA_RETRY_S: Final = 1.0
 ANSWER_TIMEOUT_S: Final = 2.0
 """Kafka counts as away when it does not answer a worker that stops for so long."""
 ANSWER_INTERVAL_S: Final = 0.5
@@ -98,7 +96,7 @@ class Instance:
         config = own.worker_config(identity.worker_id)
         clients = _log_clients(config)
         self._startup.stage = "asking Kafka for its topics"
-        cluster = await self._reached(clients.admin)
+        cluster = await clients.admin.reach()
         stores = await stack.enter_async_context(await self._stores(clients))
         forwarder = Forwarder(FORWARDING)
         stack.push_async_callback(forwarder.close)
@@ -166,16 +164,6 @@ class Instance:
         client = self._own.wire_client()
         self._resources.push_async_callback(client.close)
         return partial(WorkerGroup, client, identity, self._own.group)
-
-    async def _reached(self, admin: Admin) -> Cluster:
-        """A worker that starts before Kafka does waits for it."""
-        while True:
-            try:
-                return await admin.cluster(KAFKA_TIMEOUT_S)
-            except StoreFailure as failure:
-                servers = ", ".join(self._settings.items_of("bootstrap.servers"))
-                _logger.warning("Kafka at %s does not answer, and is asked again: %s", servers, failure)
-                await asyncio.sleep(KAFKA_RETRY_S)
 
     async def _start_connectors(self, group: Group, herder: Herder) -> None:
         """Those in the files of a standalone worker."""

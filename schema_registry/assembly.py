@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Sequence
 from dataclasses import replace
 
 from barnabas.kernel.http import http_settings
 from barnabas.kernel.http.request import BodyLimits
 from barnabas.kernel.http.server import Server
+from barnabas.kernel.kafka_clients.bootstrap import bootstrap_servers
+from barnabas.kernel.kafka_clients.tls import tls_context
 from barnabas.kernel.leadership.election import Election, ElectionSettings
 from barnabas.kernel.leadership.forwarding import Forwarder, ForwardingRules
 from barnabas.kernel.leadership.identity import Identity
-from barnabas.kernel.setting_errors import SettingError
 from barnabas.kernel.settings import Settings
 from barnabas.wire.client import Client
 from barnabas.wire.messages.metadata import MetadataRequest, MetadataResponse
@@ -37,6 +37,14 @@ from schema_registry.store.values import SchemaValue
 ELECTION_PROTOCOL = "sr"
 """The type of group in which registries elect their leader."""
 
+_TLS = (
+    "security.protocol",
+    "ssl.truststore.location",
+    "ssl.keystore.location",
+    "ssl.key.password",
+    "ssl.endpoint.identification.algorithm",
+)
+
 
 class Instance:
     """One instance of the registry: what it is made of, in the order in which it starts and stops."""
@@ -44,7 +52,7 @@ class Instance:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._state = State()
-        self._client = Client(_bootstrap(settings), client_id="barnabas-registry", tls=_client_tls(settings))
+        self._client = _client(settings)
         timeout_ms = settings.integer("kafkastore.timeout.ms")
         group = settings.text("schema.registry.group.id")
         log = TopicLog(
@@ -141,17 +149,6 @@ class Instance:
         self._node.election.rejoin()
 
 
-def _bootstrap(settings: Settings) -> list[str]:
-    """The brokers; Confluent writes a protocol before each address."""
-    servers = settings.items_of("kafkastore.bootstrap.servers") or settings.items_of("bootstrap.servers")
-    addresses = [server.rpartition("://")[2] for server in servers if server]
-    if not addresses:
-        raise SettingError(
-            "bootstrap.servers", "", "expected the address of at least one broker, such as 127.0.0.1:9092"
-        )
-    return addresses
-
-
 def _defaults(settings: Settings) -> Defaults:
     level = settings.text_or_none("avro.compatibility.level") or settings.text("schema.compatibility.level")
     return Defaults(
@@ -193,15 +190,10 @@ def _forwarding(settings: Settings) -> ForwardingRules:
     )
 
 
-def _client_tls(settings: Settings) -> ssl.SSLContext | None:
-    if settings.text("kafkastore.security.protocol") == "PLAINTEXT":
-        return None
-    context = ssl.create_default_context(cafile=settings.text("kafkastore.ssl.truststore.location") or None)
-    context.check_hostname = bool(settings.text("kafkastore.ssl.endpoint.identification.algorithm"))
-    certificate = settings.text("kafkastore.ssl.keystore.location")
-    if certificate:
-        context.load_cert_chain(certificate, password=settings.text_or_none("kafkastore.ssl.key.password"))
-    return context
+def _client(settings: Settings) -> Client:
+    tls = {name: text for name in _TLS if (text := settings.text_or_none(f"kafkastore.{name}")) is not None}
+    servers = bootstrap_servers(settings, "kafkastore.bootstrap.servers", "bootstrap.servers")
+    return Client(servers, client_id="barnabas-registry", tls=tls_context(tls))
 
 
 async def _cluster_id(client: Client) -> str:

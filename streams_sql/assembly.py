@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from typing import Final
@@ -20,7 +19,6 @@ from barnabas.kernel.http.request import BodyLimits
 from barnabas.kernel.http.router import Route, Router
 from barnabas.kernel.http.server import Server
 from barnabas.kernel.kafka_clients.admin import Admin
-from barnabas.kernel.kafka_log.failures import StoreFailure
 from barnabas.kernel.leadership.forwarding import Forwarder
 from barnabas.kernel.leadership.identity import Identity
 from barnabas.kernel.serdes.registry_check import RegistryCheck
@@ -44,11 +42,7 @@ from streams_sql.kafka_access import Kafka
 from streams_sql.properties import property_problem
 from streams_sql.running_engine import RunningEngine
 
-KAFKA_TIMEOUT_S: Final = 5.0
-KAFKA_RETRY_S: Final = 1.0
 BODY_MAX_BYTES: Final = 16 * 1024 * 1024
-
-_logger = logging.getLogger(__name__)
 
 
 class Instance:
@@ -92,7 +86,7 @@ class Instance:
         identity = _identity(self._settings, addresses)
         self._host = f"{identity.host}:{identity.port}"
         admin = Admin(self._kafka.client_settings())
-        self._cluster_id = await _reached(admin)
+        self._cluster_id = (await admin.reach()).id
         self._running = RunningEngine(self._own, self._kafka, admin, identity, property_problem, self._statuses.note)
         await self._running.start()
         self._is_started = True
@@ -158,13 +152,3 @@ def _identity(settings: Settings, addresses: Sequence[tuple[str, int]]) -> Ident
             raise SettingError("ksql.advertised.listener", advertised, "expected http://HOST:PORT")
         return Identity(parts.scheme, parts.hostname, parts.port)
     return Identity.at(settings.items_of("listeners")[0], addresses[0])
-
-
-async def _reached(admin: Admin) -> str:
-    """The id of the cluster. A server that starts before Kafka does waits for it."""
-    while True:
-        try:
-            return (await admin.cluster(KAFKA_TIMEOUT_S)).id
-        except StoreFailure as failure:
-            _logger.warning("Kafka does not answer, and is asked again: %s", failure)
-            await asyncio.sleep(KAFKA_RETRY_S)

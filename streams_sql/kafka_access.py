@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from confluent_kafka import KafkaException, Producer
 
+from barnabas.kernel.kafka_clients.bootstrap import bootstrap_servers
 from barnabas.kernel.kafka_clients.client_log import OneOfAKind
 from barnabas.kernel.kafka_clients.client_names import TAKEN
-from barnabas.kernel.kafka_clients.librdkafka import addresses, librdkafka_settings
+from barnabas.kernel.kafka_clients.librdkafka import librdkafka_settings
 from barnabas.kernel.kafka_clients.tls import tls_context
 from barnabas.kernel.setting_errors import SettingError
 from barnabas.kernel.settings import Settings
@@ -52,12 +53,7 @@ class Kafka:
         prefixed = {
             name.removeprefix(STREAMS_PREFIX): settings.text(name) for name in taken if name.startswith(STREAMS_PREFIX)
         }
-        found = [address for address in settings.items_of("bootstrap.servers") if address]
-        if not found:
-            raise SettingError(
-                "bootstrap.servers", "", "expected the address of at least one broker, such as 127.0.0.1:9092"
-            )
-        return cls(addresses(found), {**plain, **prefixed})
+        return cls(bootstrap_servers(settings, "bootstrap.servers"), {**plain, **prefixed})
 
     def client_settings(self) -> dict[str, Any]:
         """What clients of librdkafka are made with here."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from barnabas.kernel.kafka_clients.librdkafka import addresses, librdkafka_settings
-from barnabas.kernel.setting_errors import SettingError
+from barnabas.kernel.kafka_clients.bootstrap import bootstrap_servers
+from barnabas.kernel.kafka_clients.librdkafka import librdkafka_settings
 from barnabas.kernel.settings import Settings
 
 BOOTSTRAP_SERVERS: Final = "bootstrap.servers"
@@ -25,7 +25,7 @@ def client_settings(
 ) -> dict[str, Any]:
     """The settings of one kind of client: our defaults first, then those of all clients, then those of its kind; one may be left out."""
     found: dict[str, Any] = {
-        BOOTSTRAP_SERVERS: _bootstrap_servers(settings),
+        BOOTSTRAP_SERVERS: bootstrap_servers(settings, BOOTSTRAP_SERVERS),
         "client.id": "barnabas-rest",
         **(defaults or {}),
     }
@@ -46,11 +46,3 @@ def _given(settings: Settings, prefix: str) -> Iterator[str]:
         declared = settings.catalogue.find(name) if name.startswith(f"{prefix}.") else None
         if declared is not None and declared.many and not declared.inert:
             yield name
-
-
-def _bootstrap_servers(settings: Settings) -> str:
-    given = [address for address in settings.items_of(BOOTSTRAP_SERVERS) if address]
-    if not given:
-        reason = "expected the address of at least one broker, such as 127.0.0.1:9092"
-        raise SettingError(BOOTSTRAP_SERVERS, "", reason, str(settings.source(BOOTSTRAP_SERVERS)))
-    return addresses(given)

@@ -33,7 +33,7 @@ from barnabas.wire.client import Client
 from barnabas.wire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
-    from barnabas.cli.records.serdes import Decoded, RecordDecoder
+    from barnabas.cli.records.serdes import DecodedValue, RecordDecoder
 
 CLIENT_ID: Final = "barnabas-consume"
 POLL_MS: Final = 200
@@ -195,7 +195,7 @@ class _Consumption:
             return value
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
-    def _decoded(self, frame: Frame, *, is_key: bool) -> Decoded | None:
+    def _decoded(self, frame: Frame, *, is_key: bool) -> DecodedValue | None:
         if self._decoder is None:
             from barnabas.cli.records.serdes import RecordDecoder
 

@@ -90,9 +90,7 @@ class Request(StarletteRequest):
         if not hasattr(self, "_body"):
             self.awaits_body = True
             self._body = await self._read()
-            self.waits = False
-        """Whether its answer takes its time by the client's own wish: it streams, or waits for what is to come."""
-        self.awaits_body = False
+            self.awaits_body = False
         return self._body
 
     async def json(self) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable, Collection, Mapping, Sequence
@@ -31,6 +32,8 @@ from barnabas.kernel.kafka_clients.cluster_news import CLUSTER_NEWS
 from barnabas.kernel.kafka_clients.topic_shape import TopicShape
 from barnabas.kernel.kafka_log.failures import StoreFailure
 
+REACH_TIMEOUT_S: Final = 5.0
+REACH_RETRY_S: Final = 1.0
 TIMEOUT_S: Final = 30.0
 ANSWER_TIMEOUT_S: Final = 90.0
 """librdkafka answers within the time of a request, at most its socket.timeout.ms of 60 s; nobody waits for ever if it does not."""
@@ -57,6 +60,8 @@ _PATIENCE_S: Final = {
 """How long an error may be one that passes."""
 
 ResultT = TypeVar("ResultT")
+
+_logger = logging.getLogger(__name__)
 
 
 class KafkaRefusal(StoreFailure):
@@ -97,6 +102,16 @@ class Admin:
     async def cluster(self, timeout_s: float = TIMEOUT_S) -> Cluster:
         described = await self._answer(self._client.describe_cluster(request_timeout=timeout_s))
         return Cluster(described.cluster_id or "", len(described.nodes))
+
+    async def reach(self) -> Cluster:
+        """Wait for Kafka, which may start later than a service, and return its cluster."""
+        while True:
+            try:
+                return await self.cluster(REACH_TIMEOUT_S)
+            except StoreFailure as failure:
+                servers = self._settings.get("bootstrap.servers")
+                _logger.warning("Kafka at %s does not answer, and is asked again: %s", servers, failure)
+                await asyncio.sleep(REACH_RETRY_S)
 
     async def partition_count(self, topic: str) -> int | None:
         """None when there is no such topic."""
