@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -27,11 +28,21 @@ if TYPE_CHECKING:
     from barnabas.embedded.broker import EmbeddedBroker
     from barnabas.embedded.leftovers import Leftovers
     from barnabas.embedded.platform import EmbeddedPlatform
+    from connect.compliance.sink import SinkCompliance
+    from connect.compliance.source import SourceCompliance
 
-__all__ = ["broker", "platform"]
+__all__ = ["SinkCompliance", "SourceCompliance", "broker", "platform"]
 
+_COMPLIANCE: Final = {"SinkCompliance": "connect.compliance.sink", "SourceCompliance": "connect.compliance.source"}
 _SQL_TEST: Final = b"--@test"
 _SQL_FILE_BYTES_MAX: Final = 10_000_000
+
+
+def __getattr__(name: str) -> Any:
+    """Import the compliance suite of connectors when a test names it."""
+    if name not in _COMPLIANCE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_COMPLIANCE[name]), name)
 
 
 def broker(settings: Configs | None = None, folder: Path | None = None) -> EmbeddedBroker:

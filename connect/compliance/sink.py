@@ -22,9 +22,11 @@ from typing import Any, ClassVar, Final
 
 import pytest
 
+from connect.api.record import Record
+from connect.api.sink import Sink, TopicPartition
 from connect.compliance.settings import SettingsCompliance
 from connect.compliance.writing import Writing
-from connect.sdk import Record, Retry, Sink, TopicPartition
+from connect.errors import Retry
 
 TOPIC: Final = "compliance"
 PLACE: Final = TopicPartition(TOPIC, 0)

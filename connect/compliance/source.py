@@ -23,9 +23,11 @@ from typing import Any, ClassVar, Final
 
 import pytest
 
+from connect.api.record import Record
+from connect.api.source import Batch, Idle, Source, SourceOffset
 from connect.compliance.reading import Reading, reached_after, records_of
 from connect.compliance.settings import SettingsCompliance
-from connect.sdk import Batch, Idle, InvalidOffsets, Record, Source, SourceOffset
+from connect.errors import InvalidOffsets
 
 IDLE_MAX_S: Final = 3_600.0
 _OPEN_FILES: Final = Path("/dev/fd")

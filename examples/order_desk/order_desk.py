@@ -61,16 +61,16 @@ class OrderDesk:
         for order in orders:
             topic, value = self._decided(order)
             self._producer.produce(topic, value, key=order.key())
-        behind = {(one.topic(), one.partition()): one.offset() + 1 for one in orders}
+        next_offsets = {(one.topic, one.partition): one.offset + 1 for one in map(_position, orders)}
         self._producer.send_offsets_to_transaction(
-            [TopicPartition(topic, partition, offset) for (topic, partition), offset in behind.items()],
+            [TopicPartition(topic, partition, offset) for (topic, partition), offset in next_offsets.items()],
             self._consumer.consumer_group_metadata(),
         )
         self._producer.commit_transaction(TRANSACTION_SECONDS)
 
     def _decided(self, order: Message) -> tuple[str, bytes]:
         try:
-            wanted = json.loads(order.value())
+            wanted = json.loads(order.value() or b"")
             total = PRICES[wanted["item"]] * wanted["count"]
         except (ValueError, KeyError, TypeError) as problem:
             return self._topics.rejected, json.dumps({"offset": order.offset(), "reason": repr(problem)}).encode()
@@ -82,10 +82,19 @@ class OrderDesk:
         return producer
 
     def _rewind(self, orders: list[Message]) -> None:
-        first: dict[tuple[str | None, int | None], int] = {}
-        for order in orders:
-            first.setdefault((order.topic(), order.partition()), order.offset())
+        first: dict[tuple[str, int], int] = {}
+        for order in map(_position, orders):
+            first.setdefault((order.topic, order.partition), order.offset)
         held = {(one.topic, one.partition) for one in self._consumer.assignment()}
         for (topic, partition), offset in first.items():
             if (topic, partition) in held:
                 self._consumer.seek(TopicPartition(topic, partition, offset))
+
+
+def _position(record: Message) -> TopicPartition:
+    """Where a record is: one that was consumed has a topic, a partition and an offset."""
+    topic, partition, offset = record.topic(), record.partition(), record.offset()
+    assert topic is not None
+    assert partition is not None
+    assert offset is not None
+    return TopicPartition(topic, partition, offset)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from streams_sql.client import Client, Refused
+from barnabas.sql import Client, Refused
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.splitting import split_statements
 from streams_sql.language.statements import Explain, Query

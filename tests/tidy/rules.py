@@ -30,7 +30,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
 ORDERS: dict[str, tuple[str, ...]] = {
     "barnabas": (
         "wire", "kernel", "client", "kafka_tools", "backup", "running_platform", "supervision", "platform", "services",
-        "service_commands", "embedded", "cli", "reference",
+        "service_commands", "embedded", "testing", "connect", "sql", "cli", "reference",
     ),
     "core_broker": ("log", "security", "configs", "metadata", "quotas", "metrics", "coordinators", "apis"),
     "schema_registry": (
@@ -42,7 +42,7 @@ ORDERS: dict[str, tuple[str, ...]] = {
         "streams",
     ),
     "connect": (
-        "version", "errors", "data", "api", "sdk", "converters", "transforms", "connectors", "plugins", "config", "tasks", "compliance",
+        "version", "errors", "data", "api", "converters", "transforms", "connectors", "plugins", "config", "tasks", "compliance",
         "cluster", "storage", "worker", "herder", "http",
     ),
 }  # fmt: skip

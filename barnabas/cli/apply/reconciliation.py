@@ -76,7 +76,7 @@ class _Services:
         if self._sql is None:
             try:
                 from barnabas.cli.apply.sql import SqlStatements
-                from streams_sql.client import Client
+                from barnabas.sql import Client
             except ImportError as error:
                 raise CommandError(
                     f"SQL needs a package that is missing: {error.name}", "Install it: pip install 'barnabas[sql]'"

@@ -13,7 +13,7 @@ from barnabas.cli.apply.plan import SQL, Action, Change, Member, refused
 from barnabas.cli.apply.statements import Wanted, one_line
 from barnabas.cli.command_error import EXIT_UNREACHABLE, CommandError
 from barnabas.cli.sql.session import START_HINT
-from streams_sql.client import Client, Refused, ServerUnreachable
+from barnabas.sql import Client, Refused, ServerUnreachable
 from streams_sql.language.formatting import is_plain
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.problem import SqlProblem

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from barnabas.sql import Client, Refused, ServerUnreachable
 from streams_sql.analysis.with_clause import OF_SOURCES
-from streams_sql.client import Client, Refused, ServerUnreachable
 from streams_sql.language.expectations import Expected, expected_after
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.splitting import split_statements

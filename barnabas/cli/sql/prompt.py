@@ -13,7 +13,7 @@ from barnabas.cli.sql.script import is_whole
 from barnabas.cli.sql.session import SqlSession
 from barnabas.cli.terminal import styles
 from barnabas.cli.terminal.styles import styled
-from streams_sql.client import Client, Refused, ServerUnreachable
+from barnabas.sql import Client, Refused, ServerUnreachable
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.splitting import split_statements
 

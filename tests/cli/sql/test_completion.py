@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.cli.sql.completion import DELIMITERS, Completer
-from streams_sql.client import Client
+from barnabas.sql import Client
 from tests.ports import free_port
 from tests.sql_service import SqlProcess
 

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from connect.api.plugin import PluginKind
-from connect.api.settings import read
-from connect.sdk import (
+from barnabas.connect import (
     Batch,
     DataError,
     Idle,
@@ -25,6 +23,8 @@ from connect.sdk import (
     sink,
     source,
 )
+from connect.api.plugin import PluginKind
+from connect.api.settings import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator as OnlyForTypes

@@ -13,7 +13,7 @@ from connect.plugins.catalogue import installed
 
 MODULE = '''
 from dataclasses import dataclass
-from connect.sdk import setting, sink
+from barnabas.connect import setting, sink
 
 @dataclass(frozen=True, kw_only=True)
 class PigeonSettings:

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import pytest
 
+from barnabas.connect import Batch, Idle, Offsets, Record, SourceOffset, source
 from connect.api.plugin import Plugin
 from connect.api.source import Source
 from connect.compliance.source import SourceCompliance
-from connect.sdk import Batch, Idle, Offsets, Record, SourceOffset, source
 from tests.connect.compliance.sample_connectors import (
     PART,
     Ending,

@@ -17,7 +17,7 @@ SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 CONNECTOR_FILE = '''
 from dataclasses import dataclass
 from collections.abc import Iterator
-from connect.sdk import Batch, Idle, Offsets, Record, setting, source
+from barnabas.connect import Batch, Idle, Offsets, Record, setting, source
 
 @dataclass(frozen=True, kw_only=True)
 class CountSettings:

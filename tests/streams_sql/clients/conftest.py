@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from streams_sql.client import Client
+from barnabas.sql import Client
 from tests.sql_service import SqlProcess
 
 EVERY_TYPE = (

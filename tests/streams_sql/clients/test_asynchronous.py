@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from streams_sql.client import AsyncClient, Refused, RowsRefused, ServerUnreachable
+from barnabas.sql import AsyncClient, Refused, RowsRefused, ServerUnreachable
 from tests.ports import free_port
 from tests.sql_service import SqlProcess
 from tests.streams_sql.clients.rows import EMPTY, FULL, push_queries

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from streams_sql.client import Client, Refused, RowsRefused, ServerUnreachable
+from barnabas.sql import Client, Refused, RowsRefused, ServerUnreachable
 from tests.ports import free_port
 from tests.registry import RegistryProcess
 from tests.sql_service import SqlProcess

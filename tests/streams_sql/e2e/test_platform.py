@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from streams_sql.client import Client
+from barnabas.sql import Client
 from tests.platform_process import PlatformProcess
 from tests.process_tree import descendants
 from tests.registry import ask

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from streams_sql.client import Client, Refused
+from barnabas.sql import Client, Refused
 from tests.broker import BarnabasBroker
 from tests.clients.confluent_client import AdminClient
 from tests.sql_service import CALL_TIMEOUT_S, FROM_EARLIEST, SqlProcess

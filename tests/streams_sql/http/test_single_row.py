@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.cli.main import main
-from streams_sql.client import Client, Refused
+from barnabas.sql import Client, Refused
 from tests.sql_service import SqlProcess
 
 

@@ -7,7 +7,7 @@ import orjson
 import pyarrow.ipc  # type: ignore[import-untyped]
 import pytest
 
-from streams_sql.client import Client, Refused
+from barnabas.sql import Client, Refused
 from tests.broker import BarnabasBroker
 from tests.sql_service import CALL_TIMEOUT_S, SqlProcess
 from tests.streams_sql.views.written_topic import WrittenTopic

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streams_sql.client import Client, Refused
+from barnabas.sql import Client, Refused
 from streams_sql.engine import value_queries
 from tests.broker import BarnabasBroker
 from tests.sql_service import SqlProcess

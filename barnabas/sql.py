@@ -1,6 +1,6 @@
 """SQL over topics from Python: a client of the SQL server, ours or ksqlDB's.
 
-    from streams_sql.client import Client
+    from barnabas.sql import Client
 
     with Client("http://127.0.0.1:8088") as client:
         client.execute("CREATE STREAM s (k STRING KEY, v INTEGER) WITH (KAFKA_TOPIC='s', VALUE_FORMAT='JSON', PARTITIONS=1);")

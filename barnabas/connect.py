@@ -1,6 +1,7 @@
-"""What the author of a connector imports."""
+"""The connector SDK: what the author of a connector imports.
 
-from __future__ import annotations
+from barnabas.connect import Record, Sink, setting, sink
+"""
 
 from connect.api.declaration import sink, source
 from connect.api.record import Header, Record
