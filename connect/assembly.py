@@ -29,7 +29,7 @@ from connect.cluster.routing import FORWARDING, Routing
 from connect.cluster.worker_group import Identity, WorkerGroup
 from connect.config.providers import Providers
 from connect.herder.connector_files import read_connector
-from connect.herder.herder import Herder, TopicTracking
+from connect.herder.herder import ANSWER_TIMEOUT_S, Herder
 from connect.herder.member import Member
 from connect.herder.views import About
 from connect.http.connectors import Connectors
@@ -55,8 +55,6 @@ from connect.worker_settings import WorkerSettings
 
 REQUESTS_MAX: Final = 1_000
 BODY_MAX_BYTES: Final = 16 * 1024 * 1024
-ANSWER_TIMEOUT_S: Final = 2.0
-"""Kafka counts as away when it does not answer a worker that stops for so long."""
 ANSWER_INTERVAL_S: Final = 0.5
 
 _logger = logging.getLogger(__name__)
@@ -110,7 +108,7 @@ class Instance:
             member,
             clients.admin,
             SinkOffsets(clients.admin, clients.consumer, own.wire_client),
-            TopicTracking(own.tracks_topics, self._settings.boolean("topic.tracking.allow.reset")),
+            self._settings.boolean("topic.tracking.allow.reset"),
         )
         self._startup.finish(herder, Routing(forwarder, member.group, stores.configs.log.read_to_end))
         member.group.start()
@@ -151,7 +149,7 @@ class Instance:
             providers=self._providers,
             host=TaskHost(),
             loggers=self._loggers,
-            statuses=StatusWriter(stores.statuses.log, stores.statuses.statuses, identity.worker_id),
+            statuses=StatusWriter(stores.statuses, identity.worker_id),
             offsets=stores.offsets,
             restart_policy=own.restart_policy,
             grace_s=own.grace_s,

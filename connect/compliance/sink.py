@@ -25,7 +25,7 @@ import pytest
 from connect.api.record import Record
 from connect.api.sink import Sink, TopicPartition
 from connect.compliance.settings import SettingsCompliance
-from connect.compliance.writing import Writing
+from connect.compliance.sink_session import SinkSession
 from connect.errors import Retry
 
 TOPIC: Final = "compliance"
@@ -123,12 +123,12 @@ class SinkCompliance(SettingsCompliance):
             writing.flush()
         self._expect(tmp_path, [])
 
-    def _writing(self, folder: Path) -> Writing:
+    def _writing(self, folder: Path) -> SinkSession:
         sink: Sink[Any] = self.make(self.complete(folder))
         assert not list(sink.check()), f"a sink that works has problems: {list(sink.check())}"
-        return Writing(sink)
+        return SinkSession(sink)
 
-    def _write_and_flush(self, writing: Writing, numbers: range) -> None:
+    def _write_and_flush(self, writing: SinkSession, numbers: range) -> None:
         writing.write(self._records(numbers))
         writing.flush()
 

@@ -25,8 +25,8 @@ import pytest
 
 from connect.api.record import Record
 from connect.api.source import Batch, Idle, Source, SourceOffset
-from connect.compliance.reading import Reading, reached_after, records_of
 from connect.compliance.settings import SettingsCompliance
+from connect.compliance.source_session import SourceSession, reached_after, records_of
 from connect.errors import InvalidOffsets
 
 IDLE_MAX_S: Final = 3_600.0
@@ -81,7 +81,7 @@ class SourceCompliance(SettingsCompliance):
 
     def test_a_source_that_is_read_to_its_end_waits_for_more(self, tmp_path: Path) -> None:
         source = self._source(tmp_path)
-        reading = Reading(source)
+        reading = SourceSession(source)
         try:
             assert len(records_of(reading.batches())) == self.count
             self.arrange(tmp_path, self.count + 1)
@@ -91,7 +91,7 @@ class SourceCompliance(SettingsCompliance):
             reading.close()
 
     def test_nothing_to_read_is_idle(self, tmp_path: Path) -> None:
-        reading = Reading(self.make(self._config(tmp_path, 0)))
+        reading = SourceSession(self.make(self._config(tmp_path, 0)))
         try:
             item = reading.next()
             assert not isinstance(item, Batch) or not item.records, f"there is nothing to read, and yet {item}"
@@ -103,7 +103,7 @@ class SourceCompliance(SettingsCompliance):
         source = self._source(tmp_path)
         self._read(source)
         before = len(os.listdir(_OPEN_FILES))
-        reading = Reading(source)
+        reading = SourceSession(source)
         reading.next()
         reading.close()
         after = len(os.listdir(_OPEN_FILES))
@@ -130,7 +130,7 @@ class SourceCompliance(SettingsCompliance):
         return source
 
     def _read(self, source: Source[Any], after: list[Batch] | None = None) -> list[Batch]:
-        reading = Reading(source, reached_after(after or []))
+        reading = SourceSession(source, reached_after(after or []))
         try:
             return reading.batches()
         finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from barnabas.kernel.kafka_clients.admin import Admin
@@ -31,16 +31,8 @@ from connect.worker.context import WorkerContext
 from connect.worker.loggers import level_number
 from connect.worker.worker import restarted
 
-KAFKA_TIMEOUT_S: Final = 2.0
+ANSWER_TIMEOUT_S: Final = 2.0
 """Kafka counts as away when it does not answer for so long."""
-
-
-@dataclass(frozen=True, slots=True)
-class TopicTracking:
-    """Whether the topics that connectors use are recorded, and whether clients may reset the record."""
-
-    is_enabled: bool = True
-    may_reset: bool = True
 
 
 class Herder:
@@ -62,11 +54,11 @@ class Herder:
         member: Member,
         admin: Admin,
         sink_offsets: SinkOffsets,
-        tracking: TopicTracking,
+        may_reset_topics: bool,
     ) -> None:
         self.about = about
         self._state = stores.configs.state
-        self._statuses = stores.statuses.statuses
+        self._statuses = stores.statuses.state
         self._config_log = stores.configs.log
         self._status_log = stores.statuses.log
         self._context = context
@@ -76,7 +68,7 @@ class Herder:
         self._admin = admin
         self._checks = ConfigChecks(context)
         self._offsets = ConnectorOffsets(self._state, self._group, context, sink_offsets)
-        self._tracking = tracking
+        self._may_reset_topics = may_reset_topics
         # What is checked and then written must not change in between.
         self._deciding = asyncio.Lock()
 
@@ -90,7 +82,7 @@ class Herder:
         if not group.is_leader and group.plan is None:
             return Health(Vitality.STARTING, "Worker is still starting up. It is joining its group.")
         try:
-            await self._admin.cluster(KAFKA_TIMEOUT_S)
+            await self._admin.cluster(ANSWER_TIMEOUT_S)
         except StoreFailure as failure:
             return Health(Vitality.UNHEALTHY, f"Worker cannot reach Kafka: {failure}")
         return Health(Vitality.HEALTHY, "Worker has completed startup and is ready to handle requests.")
@@ -234,14 +226,14 @@ class Herder:
 
     def topics(self, name: str) -> Sequence[str]:
         """Forbidden when they are not tracked. A connector that there is not has used none."""
-        if not self._tracking.is_enabled:
+        if not self._context.tracks_topics:
             raise Forbidden("Topic tracking is disabled.")
         return self._statuses.topics(name)
 
     async def reset_topics(self, name: str) -> None:
         """Forbidden when they are not tracked or may not be reset."""
         self.topics(name)
-        if not self._tracking.may_reset:
+        if not self._may_reset_topics:
             raise Forbidden("Topic tracking reset is disabled.")
         await self._status_log.append(list(self._statuses.forgetting_topics(name)))
 

@@ -30,7 +30,7 @@ class Leader:
     def __init__(self, stores: Stores, context: WorkerContext, key_lifetime_ms: int) -> None:
         self._log = stores.configs.log
         self._state = stores.configs.state
-        self._statuses = stores.statuses.statuses
+        self._statuses = stores.statuses.state
         self._context = context
         self._key_lifetime_ms = key_lifetime_ms
         self._changed = asyncio.Event()

@@ -29,7 +29,7 @@ class Member:
         make_group: Callable[[RebalanceListener], Group],
     ) -> None:
         self._configs = stores.configs
-        self._statuses = stores.statuses.statuses
+        self._statuses = stores.statuses.state
         self._loggers = context.loggers
         self._drop: asyncio.Task[None] | None = None
         self._leader = Leader(stores, context, key_lifetime_ms)

@@ -9,10 +9,10 @@ from connect.storage.statuses import Statuses
 
 
 class StatusStore:
-    """`statuses` are those that have been read so far; listeners are called after every later change."""
+    """`state` is what has been read so far; listeners are called after every later change."""
 
     def __init__(self, make_log: Callable[[Apply], Log]) -> None:
-        self.statuses = Statuses()
+        self.state = Statuses()
         self.log = make_log(self._apply)
         self._listeners: list[Callable[[], None]] = []
 
@@ -21,6 +21,6 @@ class StatusStore:
 
     def _apply(self, records: Sequence[LogRecord]) -> None:
         for record in records:
-            self.statuses.apply(record)
+            self.state.apply(record)
         for listener in self._listeners:
             listener()

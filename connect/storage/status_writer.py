@@ -1,4 +1,4 @@
-"""Where what runs here tells how it is."""
+"""Write the statuses of what runs here."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from barnabas.kernel.kafka_log.failures import StoreFailure
-from barnabas.kernel.kafka_log.log import Log, LogRecord
+from barnabas.kernel.kafka_log.log import LogRecord
 from connect.storage.status import Condition, Status
-from connect.storage.statuses import Statuses, StoredStatus, connector_status, task_status, topic_used
+from connect.storage.status_store import StatusStore
+from connect.storage.statuses import StoredStatus, connector_status, task_status, topic_used
 from connect.tasks.spec import TaskId
 
 RETRY_S: Final = 1.0
@@ -23,12 +24,12 @@ _logger = logging.getLogger(__name__)
 
 
 class StatusWriter:
-    """Nobody waits for a status to be written: of those that wait, the last for each key counts, and it is tried until it succeeds."""
+    """Writes in the background: of the records that wait, the last for each key counts, and it is retried until it succeeds."""
 
-    def __init__(self, log: Log, statuses: Statuses, worker_id: str) -> None:
+    def __init__(self, store: StatusStore, worker_id: str) -> None:
         self.generation = 0
-        self._log = log
-        self._statuses = statuses
+        self._log = store.log
+        self._statuses = store.state
         self._worker_id = worker_id
         self._pending: dict[bytes, LogRecord] = {}
         self._posted = asyncio.Event()

@@ -17,14 +17,14 @@ PAUSE_MAX_S: Final = 0.01
 ITEMS_MAX: Final = 100_000
 
 
-class Reading:
+class SourceSession:
     """A source that is read from offsets on, which go through JSON first, as they do in the topic of offsets."""
 
     def __init__(self, source: Source[Any], offsets: Sequence[SourceOffset] = ()) -> None:
-        self._awaiting = CoroutineRunner()
+        self._coroutines = CoroutineRunner()
         shards = json.loads(json.dumps(list(source.shards())))
         stored = [SourceOffset(*json.loads(json.dumps(each))) for each in offsets]
-        self._items: Iterator[Batch | Idle] = self._awaiting.items(source.read(shards, Offsets(stored)))
+        self._items: Iterator[Batch | Idle] = self._coroutines.items(source.read(shards, Offsets(stored)))
 
     def next(self) -> Batch | Idle | None:
         """None when the source says that there will never be more."""
@@ -50,7 +50,7 @@ class Reading:
         close = getattr(self._items, "close", None)
         if close is not None:
             close()
-        self._awaiting.close()
+        self._coroutines.close()
 
 
 def records_of(batches: Sequence[Batch]) -> list[Record]:

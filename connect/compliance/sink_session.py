@@ -11,25 +11,25 @@ from connect.errors import DataError
 from connect.tasks.coroutine_runner import CoroutineRunner
 
 
-class Writing:
+class SinkSession:
     """A sink between its start and its stop."""
 
     def __init__(self, sink: Sink[Any]) -> None:
         self.sink = sink
-        self._awaiting = CoroutineRunner()
+        self._coroutines = CoroutineRunner()
 
-    def __enter__(self) -> Writing:
+    def __enter__(self) -> SinkSession:
         self.sink.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.sink.stop()
-        self._awaiting.close()
+        self._coroutines.close()
 
     def write(self, records: Sequence[Record], start: int = 0) -> list[int]:
         """The places of the records that were rejected. A batch that is refused as a whole is halved."""
         try:
-            rejected = self._awaiting.result(self.sink.write(records)) or ()
+            rejected = self._coroutines.result(self.sink.write(records)) or ()
         except DataError:
             if len(records) == 1:
                 return [start]
