@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,8 @@ from barnabas.kernel.http import http_settings
 from barnabas.kernel.http.answer_cache import AnswerCache
 from barnabas.kernel.http.application import Application
 from barnabas.kernel.http.error_answers import ErrorAnswers
+from barnabas.kernel.http.health import live_routes
+from barnabas.kernel.http.json_only import json_only
 from barnabas.kernel.http.metrics import RequestMetrics
 from barnabas.kernel.http.openapi import with_document
 from barnabas.kernel.http.request import BodyLimits
@@ -128,9 +131,14 @@ class Instance:
         await asyncio.gather(watch, return_exceptions=True)
 
     def _routes(self) -> Iterator[Route]:
-        yield from Root(self._startup, self._loggers).routes()
-        yield from PluginPages(self._plugins, self._startup).routes()
-        yield from Connectors(self._startup).routes()
+        for pages in (
+            Root(self._startup, self._loggers),
+            PluginPages(self._plugins, self._startup),
+            Connectors(self._startup),
+        ):
+            for route in pages.routes():
+                yield replace(route, handler=json_only(route.handler))
+        yield from live_routes()
         yield self._metrics.route()
 
     async def _stores(self, clients: LogClients) -> AbstractAsyncContextManager[Stores]:

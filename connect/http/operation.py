@@ -21,8 +21,8 @@ API: Final = Api(
         "task": (INT32, "The number of a task."),
     },
 )
-READ_ERRORS: Final = dict.fromkeys((*operation.READ_ERRORS, 409), content(ERROR))
-WRITE_ERRORS: Final = dict.fromkeys((*operation.WRITE_ERRORS, 409), content(ERROR))
+READ_ERRORS: Final = dict.fromkeys((*operation.READ_ERRORS, 406, 409), content(ERROR))
+WRITE_ERRORS: Final = dict.fromkeys((*operation.WRITE_ERRORS, 406, 409), content(ERROR))
 
 
 def read(name: str, tag: str, summary: str, response: Schema, *parameters: Parameter) -> Operation:

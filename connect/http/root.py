@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.answers import json_answer
 from barnabas.kernel.http.errors import HttpError
-from barnabas.kernel.http.health import live_routes
 from barnabas.kernel.http.operation import SERVICE_TAG, Operation, Parameter, content
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
@@ -57,7 +56,6 @@ class Root:
     def routes(self) -> Iterator[Route]:
         yield Route("GET", "/", self.about, _ABOUT)
         yield Route("GET", "/health", self.health, _HEALTH)
-        yield from live_routes()
         yield Route("GET", "/admin/loggers", self.loggers, _LIST)
         yield Route("GET", "/admin/loggers/{logger}", self.logger, _GET)
         yield Route("PUT", "/admin/loggers/{logger}", self.set_level, _SET)

@@ -9,25 +9,20 @@ from typing import Final, TypeAlias
 from confluent_kafka import Node
 from starlette.responses import Response
 
-from barnabas.kernel.http.content_type import MediaType, Offer, choose, parse_media_type
+from barnabas.kernel.http.json_only import json_only
 from barnabas.kernel.http.operation import Operation
 from barnabas.kernel.http.request import Request
-from barnabas.kernel.http.router import Handler, Route
-from rest_proxy.problems import not_acceptable, unsupported
+from barnabas.kernel.http.router import Route
 from rest_proxy.proxy import Proxy
 from rest_proxy.v3.links import Links, resource_name
 from rest_proxy.v3.members import NUL
 from rest_proxy.v3.refusals import bad_request, not_found
 from rest_proxy.v3.resource import Resource, related
 
-JSON: Final = "application/json"
 CLUSTER_PATH: Final = "/v3/clusters/{cluster_id}"
 CLUSTER_TIMEOUT_S: Final = 10.0
 """How long brokers that are down are waited for. This is the first question of each request, so none waits longer."""
 NO_CONTENT: Final = 204
-WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
-
-_OFFERS: Final = (Offer(MediaType("application", "json", {})),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,29 +74,13 @@ class ClusterRoutes:
         async def handle(request: Request) -> Response:
             return await handler(request, await asked_cluster(self._proxy, request))
 
-        return Route(method, CLUSTER_PATH + path, json_alone(handle), operation)
+        return Route(method, CLUSTER_PATH + path, json_only(handle), operation)
 
 
 def _refuse_nul(request: Request) -> None:
     """librdkafka takes a NUL for the end of a text, so that `orders%00x` would mean `orders` to it."""
     if any(NUL in value for value in (*request.path_params.values(), *request.query_params.values())):
         raise bad_request("the address has a NUL character (%00), which no name in Kafka may have")
-
-
-def json_alone(handler: Handler) -> Handler:
-    """Requests and answers are JSON; a client that wants or sends something else is told so before anything happens."""
-
-    async def handle(request: Request) -> Response:
-        if choose(request.headers.get("accept", ""), _OFFERS) is None:
-            raise not_acceptable([JSON])
-        if request.method in WITH_BODY and await request.body():
-            # Who says nothing of the type can only mean the one that there is.
-            sent = parse_media_type(request.headers.get("content-type") or JSON)
-            if sent is None or sent.essence != JSON:
-                raise unsupported([JSON])
-        return await handler(request)
-
-    return handle
 
 
 def no_content() -> Response:

@@ -8,11 +8,12 @@ from typing import Final
 from starlette.responses import Response
 
 from barnabas.kernel.http.answers import json_answer
+from barnabas.kernel.http.json_only import json_only
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from barnabas.kernel.http.schema import STRING, nullable
 from rest_proxy.proxy import Proxy
-from rest_proxy.v3.cluster import CLUSTER_PATH, Cluster, connected_cluster, json_alone
+from rest_proxy.v3.cluster import CLUSTER_PATH, Cluster, connected_cluster
 from rest_proxy.v3.operation import read
 from rest_proxy.v3.refusals import not_found
 from rest_proxy.v3.resource import LINK, Resource, collection, kind_of, list_kind, resource
@@ -36,8 +37,8 @@ _GET: Final = read("getKafkaCluster", "Clusters", "Describe the cluster", CLUSTE
 
 def routes(proxy: Proxy) -> Iterator[Route]:
     clusters = Clusters(proxy)
-    yield Route("GET", "/v3/clusters", json_alone(clusters.list_all), _LIST)
-    yield Route("GET", CLUSTER_PATH, json_alone(clusters.get), _GET)
+    yield Route("GET", "/v3/clusters", json_only(clusters.list_all), _LIST)
+    yield Route("GET", CLUSTER_PATH, json_only(clusters.get), _GET)
 
 
 class Clusters:

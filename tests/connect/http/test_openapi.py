@@ -14,17 +14,17 @@ EXAMPLE = "lines"
 
 
 @pytest.fixture(scope="module")
-def target(connect_service: ConnectProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+def target(worker: ConnectProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     """The worker with one connector."""
     lines: Path = tmp_path_factory.mktemp("described") / "lines.txt"
     lines.write_text("one\n")
     config = {"connector.class": "FileStreamSource", "file": str(lines), "topic": "described-lines"}
-    connect_service.create(CONNECTOR, config)
-    connect_service.wait_for_tasks(CONNECTOR, ["RUNNING"])
+    worker.create(CONNECTOR, config)
+    worker.wait_for_tasks(CONNECTOR, ["RUNNING"])
     names = {"connector": CONNECTOR, "task": 0, "plugin": "FileStreamSource", "logger": "root"}
-    yield Target(connect_service.url, names)
+    yield Target(worker.url, names)
     for name in (CONNECTOR, EXAMPLE):
-        connect_service.call("DELETE", f"/connectors/{name}")
+        worker.call("DELETE", f"/connectors/{name}")
 
 
 def test_the_document_is_valid(target: Target) -> None:
