@@ -14,6 +14,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings, strategies
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_schema_conformance,
@@ -107,7 +108,7 @@ def _check_each(target: Target, left_out: Collection[str], check: Callable[[requ
             method, path = label.split(" ")
             try:
                 check(session, schema[path][method.lower()])
-            except Exception as problem:  # noqa: BLE001 - all operations are asked before the test fails
+            except (Exception, FailureGroup) as problem:  # noqa: BLE001 - all operations are asked before the test fails
                 failures.append(f"{label}: {problem}")
     assert not failures, "\n\n".join(failures)
 
