@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from barnabas.kernel.serdes.avro_names import NAMED_KINDS, AvroNames, parsed
 from connect.converters import avro_names as names
 from connect.converters.avro_defaults import AvroDefaultReading
 from connect.converters.avro_names import NAMESPACE
@@ -60,43 +60,28 @@ class AvroReading:
 
     def __init__(self, options: AvroOptions) -> None:
         self._options = options
-        self._named: dict[str, dict[str, Any]] = {}
+        self._names = AvroNames(())
         self._open: set[str] = set()
 
     def read(self, text: str, referenced: Sequence[str] = ()) -> Part:
-        for other in referenced:
-            self._find_names(json.loads(other), "")
-        described = json.loads(text)
-        self._find_names(described, "")
+        described, self._names = parsed(text, referenced)
         return self._part(described, "")
-
-    def _find_names(self, described: Any, space: str) -> None:
-        """Note every type that has a name, together with the namespace in which its parts are named."""
-        if isinstance(described, list):
-            for each in described:
-                self._find_names(each, space)
-        if not isinstance(described, dict):
-            return
-        if described["type"] in ("record", "error", "enum", "fixed"):
-            full_name = _full_name(described, space)
-            space = full_name.rpartition(".")[0]
-            self._named.setdefault(full_name, {**described, "name": full_name})
-        for each in described.get("fields", ()):
-            self._find_names(each["type"], space)
-        for name in ("type", "items", "values"):
-            self._find_names(described.get(name), space)
 
     def _part(self, described: Any, space: str) -> Part:
         if isinstance(described, list):
             return self._union(described, space)
+        named = self._names.named(described, space)
+        if named is not None:
+            return self._with_properties(self._named_part(named), named)
         if isinstance(described, str):
-            described = {"type": described} if described in _PRIMITIVES else self._by_name(described, space)
+            if described not in _PRIMITIVES:
+                raise DataError(
+                    f"an Avro schema that stands for {described!r} alone cannot be read: it holds nothing but null"
+                )
+            described = {"type": described}
         kind = described["type"]
         if isinstance(kind, dict | list):
             return self._part(kind, space)
-        if kind in ("record", "error", "enum", "fixed"):
-            described = self._named[_full_name(described, space)]
-            return self._with_properties(self._named_part(described), described)
         if kind == "array":
             part = self._array(described, space)
         elif kind == "map":
@@ -106,13 +91,6 @@ class AvroReading:
         else:
             return self._part(kind, space)
         return self._with_properties(part, described)
-
-    def _by_name(self, name: str, space: str) -> dict[str, Any]:
-        full_name = f"{space}.{name}" if space and "." not in name else name
-        found = self._named.get(full_name) or self._named.get(name)
-        if found is None:
-            raise DataError(f"an Avro schema that stands for {name!r} alone cannot be read: it holds nothing but null")
-        return found
 
     def _named_part(self, described: dict[str, Any]) -> Part:
         if described["type"] == "fixed":
@@ -168,7 +146,7 @@ class AvroReading:
         return Part(map_of(key.schema, value.schema), convert_entries, "array")
 
     def _is_entry(self, items: Part) -> bool:
-        found = self._named.get(items.branch)
+        found = self._names.named(items.branch, "")
         if found is None or found["type"] != "record" or items.schema.optional:
             return False
         return items.branch == f"{NAMESPACE}.{names.MAP_ENTRY}" or found.get(names.INTERNAL_TYPE) == names.MAP_ENTRY
@@ -204,7 +182,7 @@ class AvroReading:
             described.get("connect.version"),
             described.get("connect.name"),
         )
-        if name is None and described["type"] in ("record", "error", "enum", "fixed") and schema.name != DECIMAL:
+        if name is None and described["type"] in NAMED_KINDS and schema.name != DECIMAL:
             name = described["name"]
         if name is not None and name.startswith(names.DEFAULT_FULL_NAME):
             name = None
@@ -220,14 +198,6 @@ class AvroReading:
         )
         default = described.get("connect.default")
         return part._replace(schema=schema if default is None else _with_default(schema, default))
-
-
-def _full_name(described: Mapping[str, Any], space: str) -> str:
-    name: str = described["name"]
-    if "." in name:
-        return name
-    namespace = described.get("namespace", space)
-    return f"{namespace}.{name}" if namespace else name
 
 
 def _primitive(described: dict[str, Any]) -> Part:

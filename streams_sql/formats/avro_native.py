@@ -11,8 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from barnabas.kernel.serdes.avro_names import is_null
 from streams_sql.evaluation.time_texts import MS_PER_DAY
-from streams_sql.formats.avro_names import is_null
 from streams_sql.formats.avro_reading import read_avro_schema
 from streams_sql.formats.mismatch import Mismatch
 from streams_sql.formats.serde import Layout

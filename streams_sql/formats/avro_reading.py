@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from streams_sql.formats.avro_names import AvroNames, is_null, parsed
+from barnabas.kernel.serdes.avro_names import AvroNames, is_null, parsed
+from streams_sql.formats import connect_names as names
 from streams_sql.formats.mismatch import Mismatch
 from streams_sql.formats.written import Convert, Entries, Fields, Items, Part, Scalar, decimal_of
 from streams_sql.sql_types import (
@@ -46,15 +47,15 @@ _LOGICAL: Final[Mapping[tuple[str, str], Scalar]] = {
 def read_avro_schema(text: str, referenced: Sequence[str] = ()) -> Part | None:
     """The part that a schema is; None where no column can hold it. The texts that it refers to come first."""
     try:
-        schema, names = parsed(text, referenced)
-        return _Reader(names).part(schema, "")
+        schema, found = parsed(text, referenced)
+        return _Reader(found).part(schema, "")
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise Mismatch(f"The Avro schema cannot be read ({type(error).__name__}: {error}): {text[:200]}") from None
 
 
 class _Reader:
-    def __init__(self, names: AvroNames) -> None:
-        self._names = names
+    def __init__(self, found: AvroNames) -> None:
+        self._names = found
         self._open: set[str] = set()
 
     def part(self, described: Any, space: str) -> Part | None:
@@ -92,7 +93,7 @@ class _Reader:
 
     def _array(self, items: Any, space: str) -> Part | None:
         item = self.part(items, space)
-        if isinstance(item, Fields) and self._names.is_entry(items, space):
+        if isinstance(item, Fields) and _is_entry(self._names.named(items, space)):
             parts = dict(item.fields)
             return Entries(parts["value"], _entries_reader(parts["key"].read))
         return None if item is None else Items(item)
@@ -105,6 +106,13 @@ class _Reader:
             return parts[0][1]
         fields = tuple((branch.rpartition(".")[2], part) for branch, part in parts if part is not None)
         return Fields(fields, _shortened)
+
+
+def _is_entry(item: Mapping[str, Any] | None) -> bool:
+    """Whether an array of these items is a map of Connect."""
+    if item is None or {each["name"] for each in item.get("fields", ())} != {"key", "value"}:
+        return False
+    return item["name"] == names.MAP_ENTRY_FULL_NAME or item.get(names.INTERNAL_TYPE) == names.MAP_ENTRY
 
 
 def _scalar(kind: str, described: Mapping[str, Any]) -> Scalar:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from streams_sql.formats import connect_names as names
-from streams_sql.formats.avro_names import INTERNAL_TYPE, MAP_ENTRY
 from streams_sql.formats.serde import Layout
 from streams_sql.formats.wrapping import is_wrapped
 from streams_sql.language.problem import SqlProblem
@@ -89,7 +88,7 @@ class _Description:
     def _map(self, key: SqlType, value: SqlType, name: str, is_inside: bool) -> dict[str, Any]:
         """Keys may be null, which Avro's own maps do not allow: so it is an array of entries."""
         fields = [self._field("key", key, f"{name}_MapKey"), self._field("value", value, f"{name}_MapValue")]
-        entry = {**self._record(name, fields, is_inside), INTERNAL_TYPE: MAP_ENTRY}
+        entry = {**self._record(name, fields, is_inside), names.INTERNAL_TYPE: names.MAP_ENTRY}
         return {"type": "array", "items": entry, names.NAME: self._full(name)}
 
     def _field(self, name: str, type_: SqlType, path: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from streams_sql.formats.avro_names import AvroNames, is_null, parsed
+from barnabas.kernel.serdes.avro_names import AvroNames, is_null, parsed
 from streams_sql.formats.mismatch import Mismatch
 from streams_sql.formats.serde import Values
 from streams_sql.formats.written import Convert, unscaled_bytes

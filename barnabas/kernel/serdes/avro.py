@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any, Final
 
-from barnabas.kernel.serdes.avro_check import check_data
+from barnabas.kernel.serdes.avro_check import check_data, trusted_bytes
 from barnabas.kernel.serdes.avro_fit import compile_fit
 from barnabas.kernel.serdes.avro_form import NATIVE, AvroForm
-from barnabas.kernel.serdes.avro_hazards import trusted_bytes
 from barnabas.kernel.serdes.avro_types import PrimitiveType, RecordType, UnionType, parse_types
 from barnabas.kernel.serdes.serdes_error import MissingLibraryError, SerdesError, ValueMismatchError
 

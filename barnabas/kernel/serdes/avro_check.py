@@ -7,6 +7,7 @@ the reason is known here.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -27,12 +28,61 @@ from barnabas.wire.wire_error import WireError
 # Items that take no bytes, such as nulls, could be counted without end by a few bytes.
 ITEMS_WITHOUT_BYTES_MAX: Final = 1_000_000
 INT_MAX: Final = 2**31 - 1
+NESTED_MAX_BYTES: Final = 256
+"""Each level takes a byte at least: so little nests no deeper than the stack of fastavro allows."""
+
+
+def trusted_bytes(kind: AvroType) -> int:
+    """How long data may be to be read without a check. Always checked are arrays of items, and records in themselves, that take no bytes."""
+    search = _Search()
+    search.takes_bytes(kind)
+    if not all(map(search.takes_bytes, search.items)) or (search.is_recursive and not all(search.records.values())):
+        return -1
+    return NESTED_MAX_BYTES if search.is_recursive else sys.maxsize
+
+
+class _Search:
+    def __init__(self) -> None:
+        self.is_recursive = False
+        self.records: dict[RecordType, bool] = {}
+        self.items: list[AvroType] = []
+        self._open: set[RecordType] = set()
+
+    def takes_bytes(self, kind: AvroType) -> bool:
+        """Whether each value of the type takes a byte at least."""
+        if isinstance(kind, RecordType):
+            return self._record_takes_bytes(kind)
+        if isinstance(kind, ArrayType) and kind.items not in self.items:
+            self.items.append(kind.items)
+        for inside in _inside(kind):
+            self.takes_bytes(inside)
+        if isinstance(kind, PrimitiveType):
+            return kind.name != "null"
+        return not isinstance(kind, FixedType) or kind.size != 0
+
+    def _record_takes_bytes(self, kind: RecordType) -> bool:
+        self.is_recursive |= kind in self._open
+        if kind not in self.records:
+            self.records[kind] = False
+            self._open.add(kind)
+            for each in kind.fields:
+                self.records[kind] |= self.takes_bytes(each.type)
+            self._open.discard(kind)
+        return self.records[kind]
+
+
+def _inside(kind: AvroType) -> tuple[AvroType, ...]:
+    if isinstance(kind, UnionType):
+        return kind.branches
+    if isinstance(kind, ArrayType):
+        return (kind.items,)
+    return (kind.values,) if isinstance(kind, MapType) else ()
 
 
 def check_data(kind: AvroType, data: bytes) -> None:
     """SerdesError if the data is not one value of the type."""
     try:
-        end = _end(kind, data, 0)
+        end = _Walk(data).end(kind, 0)
     except IndexError:
         raise SerdesError(f"the data ends too early: {len(data)} bytes are not a whole value") from None
     except RecursionError:
@@ -41,50 +91,59 @@ def check_data(kind: AvroType, data: bytes) -> None:
         raise SerdesError(f"{len(data) - end} bytes are left over behind the value: written with another schema?")
 
 
-def _end(kind: AvroType, data: bytes, place: int) -> int:
-    """The place behind the value at a place."""
-    if isinstance(kind, PrimitiveType):
-        return _PRIMITIVES[kind.name](data, place)
-    if isinstance(kind, RecordType):
-        for each in kind.fields:
-            place = _end(each.type, data, place)
-        return place
-    if isinstance(kind, UnionType):
-        number, place = long_at(data, place)
-        if not 0 <= number < len(kind.branches):
-            raise SerdesError(f"the data names branch {number} of a union that has {len(kind.branches)}")
-        return _end(kind.branches[number], data, place)
-    if isinstance(kind, EnumType):
-        number, place = long_at(data, place)
-        if not 0 <= number < len(kind.symbols):
-            raise SerdesError(f"the data names symbol {number} of {kind.name}, which has {len(kind.symbols)}")
-        return place
-    return _piece_end(data, place, kind.size) if isinstance(kind, FixedType) else _items_end(kind, data, place)
+class _Walk:
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        # Arrays inside of arrays add up.
+        self._items_max = max(len(data), ITEMS_WITHOUT_BYTES_MAX)
+        self._empty_items = 0
 
+    def end(self, kind: AvroType, place: int) -> int:
+        """The place behind the value at a place."""
+        if isinstance(kind, PrimitiveType):
+            return _PRIMITIVES[kind.name](self._data, place)
+        if isinstance(kind, RecordType):
+            for each in kind.fields:
+                place = self.end(each.type, place)
+            return place
+        if isinstance(kind, UnionType):
+            number, place = long_at(self._data, place)
+            if not 0 <= number < len(kind.branches):
+                raise SerdesError(f"the data names branch {number} of a union that has {len(kind.branches)}")
+            return self.end(kind.branches[number], place)
+        if isinstance(kind, EnumType):
+            number, place = long_at(self._data, place)
+            if not 0 <= number < len(kind.symbols):
+                raise SerdesError(f"the data names symbol {number} of {kind.name}, which has {len(kind.symbols)}")
+            return place
+        return _piece_end(self._data, place, kind.size) if isinstance(kind, FixedType) else self._items_end(kind, place)
 
-def _items_end(kind: ArrayType | MapType, data: bytes, place: int) -> int:
-    total = 0
-    count, place = _block(data, place, total)
-    while count:
-        for _ in range(count):
-            if isinstance(kind, MapType):
-                place = _end(kind.values, data, _string_end(data, place))
-            else:
-                place = _end(kind.items, data, place)
-        total += count
-        count, place = _block(data, place, total)
-    return place
+    def _items_end(self, kind: ArrayType | MapType, place: int) -> int:
+        total = 0
+        while True:
+            count, place = long_at(self._data, place)
+            if count == 0:
+                return place
+            if count < 0:
+                # The size of the block in bytes comes with it.
+                _, place = long_at(self._data, place)
+                count = -count
+            total += count
+            if total > self._items_max:
+                raise self._too_many(total)
+            for _ in range(count):
+                start = place
+                if isinstance(kind, MapType):
+                    place = self.end(kind.values, _string_end(self._data, place))
+                else:
+                    place = self.end(kind.items, place)
+                if place == start:
+                    self._empty_items += 1
+                    if self._empty_items > self._items_max:
+                        raise self._too_many(self._empty_items)
 
-
-def _block(data: bytes, place: int, so_far: int) -> tuple[int, int]:
-    """How many items follow; a negative count comes with the size of the block in bytes."""
-    count, place = long_at(data, place)
-    if count < 0:
-        _, place = long_at(data, place)
-        count = -count
-    if count + so_far > max(len(data), ITEMS_WITHOUT_BYTES_MAX):
-        raise SerdesError(f"the data counts {count + so_far} items, more than its {len(data)} bytes can hold")
-    return count, place
+    def _too_many(self, count: int) -> SerdesError:
+        return SerdesError(f"the data counts {count} items, more than its {len(self._data)} bytes can hold")
 
 
 def _piece_end(data: bytes, place: int, size: int) -> int:

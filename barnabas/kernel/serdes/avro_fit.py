@@ -141,7 +141,10 @@ def _union(by_name: Mapping[str, Fit], by_type: Mapping[type, Sequence[Fit]], ex
             (name,) = value
             named = by_name.get(name)
             if named is not None:
-                return _fit_named(name, value[name], named)
+                try:
+                    return named(value[name])
+                except ValueMismatchError as error:
+                    raise error.inside(name) from None
         branches = by_type.get(type(value), ())
         if len(branches) == 1:
             # With one alone to choose from, its own complaint says most.
@@ -154,13 +157,6 @@ def _union(by_name: Mapping[str, Fit], by_type: Mapping[type, Sequence[Fit]], ex
         raise _mismatch(value, expected)
 
     return fit
-
-
-def _fit_named(name: str, value: Any, fit: Fit) -> Any:
-    try:
-        return fit(value)
-    except ValueMismatchError as error:
-        raise error.inside(name) from None
 
 
 # For a type of Python, the types of Avro that may take it; numbers go where they fit best, all else by the union's order.

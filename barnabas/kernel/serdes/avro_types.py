@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from barnabas.kernel.serdes.avro_names import full_name
 from barnabas.kernel.serdes.serdes_error import SerdesError
 
 PRIMITIVES: Final = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
@@ -101,10 +102,9 @@ class _TypeReader:
         if kind in ("record", "error"):
             return self._record(schema, namespace)
         if kind == "enum":
-            name, _ = _full_name(schema, namespace)
-            return self._remember(EnumType(name, tuple(schema["symbols"])))
+            return self._remember(EnumType(full_name(schema, namespace), tuple(schema["symbols"])))
         if kind == "fixed":
-            name, _ = _full_name(schema, namespace)
+            name = full_name(schema, namespace)
             return self._remember(FixedType(name, int(schema["size"]), *_annotation(schema)))
         if kind == "array":
             return ArrayType(self.read(schema["items"], namespace))
@@ -131,8 +131,8 @@ class _TypeReader:
         return found
 
     def _record(self, schema: Mapping[str, Any], outer: str) -> RecordType:
-        name, namespace = _full_name(schema, outer)
-        record = RecordType(name)
+        record = RecordType(full_name(schema, outer))
+        namespace = record.name.rpartition(".")[0]
         self._remember(record)
         for each in schema["fields"]:
             kind = self.read(each["type"], namespace)
@@ -148,12 +148,3 @@ def _annotation(schema: Mapping[str, Any]) -> tuple[str | None, int]:
     """The logical type and the scale. Both are left out where they are no such thing, as Avro demands."""
     logical, scale = schema.get("logicalType"), schema.get("scale", 0)
     return (logical, scale) if isinstance(logical, str) and type(scale) is int else (None, 0)
-
-
-def _full_name(schema: Mapping[str, Any], outer: str) -> tuple[str, str]:
-    """The full name of a type, and the namespace in which its parts are named."""
-    name: str = schema["name"]
-    if "." in name:
-        return name, name.rpartition(".")[0]
-    namespace = schema.get("namespace", outer) or ""
-    return (f"{namespace}.{name}" if namespace else name), namespace

@@ -181,6 +181,12 @@ def test_a_value_that_does_not_fit_is_told_where_and_why(schema: object, value: 
         ({"type": "array", "items": {"type": "fixed", "name": "F", "size": 0}}, HUGE_COUNT, "more than its 10"),
         ({"type": "array", "items": "int"}, HUGE_COUNT, "more than its 10 bytes can hold"),
         ({"type": "map", "values": "null"}, HUGE_COUNT, "more than its 10 bytes can hold"),
+        # Each array of the array stays below the limit.
+        (
+            {"type": "array", "items": {"type": "array", "items": "null"}},
+            b"\x0a" + b"\xa0\xf7\x36\x00" * 5 + b"\x00",
+            "counts 1000001 items, more than its 22 bytes can hold",
+        ),
         # The count that has no positive one beside it.
         ({"type": "array", "items": "int"}, b"\xff" * 9 + b"\x01\x00\x00", "more than its 12 bytes can hold"),
         (NODE, b"\x02\x02" * 5_000 + b"\x02\x00", "nested too deeply"),

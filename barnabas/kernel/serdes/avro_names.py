@@ -7,10 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 NAMED_KINDS: Final = ("record", "error", "enum", "fixed")
-# By these names Connect's arrays of entries, which stand for maps, are told from others.
-MAP_ENTRY: Final = "MapEntry"
-MAP_ENTRY_FULL_NAME: Final = f"io.confluent.connect.avro.{MAP_ENTRY}"
-INTERNAL_TYPE: Final = "connect.internal.type"
 
 
 class AvroNames:
@@ -28,9 +24,9 @@ class AvroNames:
         if not isinstance(described, dict):
             return
         if described["type"] in NAMED_KINDS:
-            full_name = _full_name(described, space)
-            space = full_name.rpartition(".")[0]
-            self._found.setdefault(full_name, {**described, "name": full_name})
+            full = full_name(described, space)
+            space = full.rpartition(".")[0]
+            self._found.setdefault(full, {**described, "name": full})
         for each in described.get("fields", ()):
             self._collect(each["type"], space)
         for word in ("type", "items", "values"):
@@ -40,11 +36,11 @@ class AvroNames:
         """The description of a type that has a name, given that or the name alone; None for other types."""
         if isinstance(described, dict):
             kind = described["type"]
-            return self._found[_full_name(described, space)] if kind in NAMED_KINDS else self.named(kind, space)
+            return self._found[full_name(described, space)] if kind in NAMED_KINDS else self.named(kind, space)
         if not isinstance(described, str):
             return None
-        full_name = f"{space}.{described}" if space and "." not in described else described
-        return self._found.get(full_name) or self._found.get(described)
+        full = f"{space}.{described}" if space and "." not in described else described
+        return self._found.get(full) or self._found.get(described)
 
     def branch(self, described: Any, space: str) -> str:
         """The name by which the codec knows a type in a union."""
@@ -52,13 +48,6 @@ class AvroNames:
         if named is not None:
             return str(named["name"])
         return described if isinstance(described, str) else self.branch(described["type"], space)
-
-    def is_entry(self, items: Any, space: str) -> bool:
-        """Whether an array of these items is a map of Connect."""
-        named = self.named(items, space)
-        if named is None or {each["name"] for each in named.get("fields", ())} != {"key", "value"}:
-            return False
-        return named["name"] == MAP_ENTRY_FULL_NAME or named.get(INTERNAL_TYPE) == MAP_ENTRY
 
 
 def parsed(text: str, referenced: Sequence[str]) -> tuple[Any, AvroNames]:
@@ -71,7 +60,7 @@ def is_null(described: Any) -> bool:
     return bool(described in ("null", {"type": "null"}))
 
 
-def _full_name(described: Mapping[str, Any], space: str) -> str:
+def full_name(described: Mapping[str, Any], space: str) -> str:
     name: str = described["name"]
     if "." in name:
         return name
