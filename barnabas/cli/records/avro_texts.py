@@ -108,7 +108,11 @@ def _shown(show: Callable[[int], str], number: int) -> Any:
 
 
 def _decimal_text(scale: int, data: bytes) -> str:
-    return f"{_EXACT.scaleb(Decimal(int.from_bytes(data, 'big', signed=True)), -scale):f}"
+    try:
+        return f"{_EXACT.scaleb(Decimal(int.from_bytes(data, 'big', signed=True)), -scale):f}"
+    except DecimalException:
+        # More digits than anyone writes.
+        return data.decode("latin-1")
 
 
 def _writer(kind: LeafType) -> Convert | None:

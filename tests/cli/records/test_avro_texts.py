@@ -95,6 +95,14 @@ def test_texts_that_are_none(schema: Any, given: Any, reason: str) -> None:
         codecs(schema)[0].encode({"f": given})
 
 
+def test_a_decimal_beyond_all_bounds_is_shown_as_its_bytes() -> None:
+    people, native = codecs(logical("bytes", "decimal", precision=9, scale=10**9))
+    assert people.decode(native.encode({"f": b"\xff"})) == {"f": "\xff"}
+    people, native = codecs(logical("bytes", "decimal", precision=9, scale=2))
+    long = b"\x7f" * 100_000
+    assert people.decode(native.encode({"f": long})) == {"f": long.decode("latin-1")}
+
+
 def test_a_default_is_what_the_schema_says() -> None:
     schema = logical("bytes", "decimal", precision=9, scale=2)
     text = {"type": "record", "name": "R", "fields": [{"name": "f", "type": schema, "default": "1"}]}
