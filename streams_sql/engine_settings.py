@@ -22,13 +22,9 @@ from streams_sql.analysis.defaults import (
 )
 from streams_sql.bounded.memory import MEMORY_SETTING
 from streams_sql.client_names import QUERY_NAMES
-from streams_sql.engine.answers import Property
-from streams_sql.engine.connect_client import ConnectAccess
-from streams_sql.engine.function_rules import INLINE, MODULES, FunctionRules
-from streams_sql.engine.processing_log import ProcessingLogSettings
-from streams_sql.engine.push_jobs import PushSettings
-from streams_sql.engine.queries_file import QUERIES_FILE
-from streams_sql.engine.query_settings import (
+from streams_sql.engine.client_queries.push_jobs import PushSettings
+from streams_sql.engine.queries.processing_log import ProcessingLogSettings
+from streams_sql.engine.queries.query_settings import (
     BATCH_RECORDS,
     FAILS_ON_BAD_RECORD,
     REAL_TIME,
@@ -38,6 +34,10 @@ from streams_sql.engine.query_settings import (
     TRIGGER,
     QuerySettings,
 )
+from streams_sql.engine.statements.connect_client import ConnectAccess
+from streams_sql.engine.statements.entities import Property
+from streams_sql.engine.statements.function_rules import INLINE, MODULES, FunctionRules
+from streams_sql.engine.statements.queries_file import QUERIES_FILE
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.settings import CONNECT_URL, PLAIN_REGISTRY_URL, PROCESSING_LOG_PREFIX, REGISTRY_URL, SERVICE_ID
 from streams_sql.spark.masters import is_local

@@ -27,7 +27,7 @@ from streams_sql.client_names import (
     SINK_NAMES,
     SOURCE_NAMES,
 )
-from streams_sql.engine.query_settings import STREAMS_PREFIX
+from streams_sql.engine.queries.query_settings import STREAMS_PREFIX
 from streams_sql.spark.broker_access import KafkaAccess
 
 _ASKING: Final = {

@@ -8,7 +8,7 @@ from barnabas.kernel.http.service import HttpService
 from barnabas.kernel.kafka_log.failures import StoreFailure
 from barnabas.kernel.service_runner import ServiceProgram
 from barnabas.kernel.settings import Settings
-from streams_sql.assembly import Instance
+from streams_sql.assembly.instance import Instance
 from streams_sql.engine.failures import EngineError
 
 

@@ -9,7 +9,7 @@ from barnabas.kernel.setting_errors import SettingError
 from streams_sql.analysis.catalogue_view import nearest_hint
 from streams_sql.analysis.defaults import AGGREGATE_LIMITS, KEEP_CASE, KEY_FORMAT, VALUE_FORMAT, WRAP_SINGLE_VALUES
 from streams_sql.client_names import QUERY_CHOICES
-from streams_sql.engine.query_settings import (
+from streams_sql.engine.queries.query_settings import (
     BATCH_RECORDS,
     FAILS_ON_BAD_RECORD,
     REAL_TIME,

@@ -71,8 +71,8 @@ _LIMITS: Final[Mapping[str, Sequence[tuple[str, str, str, str]]]] = {
         ("the pause before a failed task starts again", "ms", "connect/task.restart.backoff.max.ms", "it does not grow further"),
     ),
     "SQL": (
-        ("the body of a request", "bytes", "streams_sql.assembly:BODY_MAX_BYTES", "413"),
-        ("statements of one request", "statements", "streams_sql.engine.engine:STATEMENTS_MAX", "refused"),
+        ("the body of a request", "bytes", "streams_sql.assembly.instance:BODY_MAX_BYTES", "413"),
+        ("statements of one request", "statements", "streams_sql.engine.statements.request:STATEMENTS_MAX", "refused"),
         ("a statement", "characters", "streams_sql.language.parsing:STATEMENT_CHARACTERS_MAX", "refused"),
         ("a statement without what is in quotes", "characters", "streams_sql.language.parsing:BARE_CHARACTERS_MAX", "refused"),
         ("levels of queries in queries", "levels", "streams_sql.language.queries:DEPTH_MAX", "refused"),
@@ -87,8 +87,8 @@ _LIMITS: Final[Mapping[str, Sequence[tuple[str, str, str, str]]]] = {
         ("what one pull query keeps to sort, group and join", "bytes", "sql/sql.pull.memory.max.bytes", "it ends with an error that names the setting"),
         ("what a push query with state keeps", "entries", "streams_sql.local.limits:STATE_ENTRIES_MAX", "it ends with an error"),
         ("records of one batch of a query", "records", "sql/sql.batch.max.records", "the rest comes with the next batch"),
-        ("errors kept for SHOW ERRORS, of one query", "errors", "streams_sql.engine.error_log:ERRORS_MAX", "the oldest go"),
-        ("the timeout of ASSERT", "ms", "streams_sql.engine.assertions:TIMEOUT_MAX_MS", "refused"),
+        ("errors kept for SHOW ERRORS, of one query", "errors", "streams_sql.engine.queries.error_log:ERRORS_MAX", "the oldest go"),
+        ("the timeout of ASSERT", "ms", "streams_sql.engine.statements.assertions:TIMEOUT_MAX_MS", "refused"),
     ),
     "The command": (
         ("a file of `barnabas apply`", "bytes", "barnabas.cli.apply.document:FILE_BYTES_MAX", "refused"),

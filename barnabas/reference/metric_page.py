@@ -15,7 +15,7 @@ from connect.tasks.spec import TaskId
 from connect.tasks.task_metrics import METRICS
 from schema_registry.http.service import FIGURES as REGISTRY_FIGURES
 from schema_registry.http.service import figure
-from streams_sql.engine.figures import EngineFigures
+from streams_sql.engine.metrics import EngineMetrics
 from streams_sql.http import query_metrics
 
 _HEADS: Final = ("metric", "type", "labels", "meaning")
@@ -51,7 +51,7 @@ def metric_page() -> str:
         _families(task_metrics.families(lambda: {TaskId("", 0): dict.fromkeys(METRICS, 0.0)})()),
         "## SQL",
         "Of a query, its figures are those since this server runs it, or of its last batch.",
-        _families(query_metrics.families(EngineFigures)()),
+        _families(query_metrics.families(EngineMetrics)()),
         "## Processes",
         _PROCESS,
         _families(family for family in broker if family.name.startswith("process_")),

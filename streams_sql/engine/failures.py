@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from streams_sql.language.problem import SqlProblem
 
 if TYPE_CHECKING:
-    from streams_sql.engine.answers import Answered
+    from streams_sql.engine.statements.entities import StatementResult
 
 
 class EngineError(Exception):
@@ -18,7 +18,7 @@ class EngineError(Exception):
 class StatementFailed(EngineError):
     """A statement of a request cannot be done; those before it have been. `text` is the statement alone."""
 
-    def __init__(self, text: str, problem: SqlProblem, done: Sequence[Answered] = ()) -> None:
+    def __init__(self, text: str, problem: SqlProblem, done: Sequence[StatementResult] = ()) -> None:
         super().__init__(problem.message)
         self.text = text
         self.problem = problem

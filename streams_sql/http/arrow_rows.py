@@ -10,7 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.ipc  # type: ignore[import-untyped]
 
 from streams_sql.arrow_types import arrow_type
-from streams_sql.engine.results import Result, RowBatch
+from streams_sql.engine.client_queries.results import Result, RowBatch
 from streams_sql.http.row_forms import BrokenOff, kept
 from streams_sql.spark.arrow_values import to_arrow
 
@@ -19,7 +19,7 @@ FIGURES = b"barnabas.figures"
 
 
 class ArrowRows:
-    """`notes` of the result are in the metadata of the schema, its figures in that of a last batch without rows. Rows that a table has no
+    """`notes` of the result are in the metadata of the schema, its metrics in that of a last batch without rows. Rows that a table has no
     more are left out. What goes wrong on the way has no place in it: the answer breaks off."""
 
     def __init__(self, result: Result) -> None:
@@ -49,12 +49,12 @@ class ArrowRows:
         raise BrokenOff(str(body.get("message", body)))
 
     def end(self) -> bytes:
-        if self._result.figures is not None:
+        if self._result.metrics is not None:
             empty = pa.RecordBatch.from_arrays(
                 [pa.array([], field.type) for field in self._schema], schema=self._schema
             )
-            figures = {FIGURES: orjson.dumps(self._result.figures()._asdict())}
-            self._writer.write_batch(empty, custom_metadata=figures)
+            metrics = {FIGURES: orjson.dumps(self._result.metrics()._asdict())}
+            self._writer.write_batch(empty, custom_metadata=metrics)
         self._writer.close()
         return self._sink.taken()
 

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from barnabas.kernel.http.schema import INTEGER, OBJECT, STRING, Schema, list_of, map_of, nullable, open_object
-from streams_sql.engine.answers import (
-    ConnectorCreated,
-    ConnectorDescribed,
-    ConnectorDropped,
-    ConnectorListed,
-    ConnectorPluginsListed,
-    ConnectorsListed,
+from streams_sql.engine.statements.entities import (
+    ConnectorCreation,
+    ConnectorDeletion,
+    ConnectorDescription,
+    ConnectorList,
+    ConnectorPluginList,
+    ConnectorSummary,
 )
 from streams_sql.http.entity import entity
 from streams_sql.http.source_shapes import SOURCE_DESCRIPTION, described_source
 
 ConnectorAnswer: TypeAlias = (
-    ConnectorCreated | ConnectorDropped | ConnectorsListed | ConnectorPluginsListed | ConnectorDescribed
+    ConnectorCreation | ConnectorDeletion | ConnectorList | ConnectorPluginList | ConnectorDescription
 )
 
 _PART: Final[dict[str, Schema]] = {
@@ -56,14 +56,14 @@ CONNECTOR_ENTITIES: Final = (
 
 def connector_entity(answer: ConnectorAnswer) -> dict[str, Any]:
     match answer:
-        case ConnectorCreated(name, kind, config, tasks):
+        case ConnectorCreation(name, kind, config, tasks):
             info = {"name": name, "config": dict(config), "tasks": list(tasks), "type": kind}
             return {"@type": "connector_info", "info": info}
-        case ConnectorDropped(name):
+        case ConnectorDeletion(name):
             return {"@type": "drop_connector", "connectorName": name}
-        case ConnectorsListed(connectors):
+        case ConnectorList(connectors):
             return {"@type": "connector_list", "connectors": [_listed(each) for each in connectors]}
-        case ConnectorPluginsListed(plugins):
+        case ConnectorPluginList(plugins):
             return {"@type": "connector_plugins_list", "connectorsPlugins": [_plugin(each) for each in plugins]}
     return {
         "@type": "connector_description",
@@ -74,7 +74,7 @@ def connector_entity(answer: ConnectorAnswer) -> dict[str, Any]:
     }
 
 
-def _listed(connector: ConnectorListed) -> dict[str, Any]:
+def _listed(connector: ConnectorSummary) -> dict[str, Any]:
     return {
         "name": connector.name,
         "type": connector.type or "unknown",
@@ -88,7 +88,7 @@ def _plugin(plugin: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _status(status: Mapping[str, Any]) -> dict[str, Any]:
-    """Connect tells why a part has failed as `trace`; clients of ksqlDB look for `msg`."""
+    """Connect has the reason of a failure as `trace`; clients of ksqlDB look for `msg`."""
     return {
         "name": status.get("name"),
         "connector": _part(status.get("connector", {})),

@@ -17,13 +17,13 @@ from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from barnabas.kernel.http.schema import INTEGER, STRING, Shape, enum, list_of, open_object
 from streams_sql.engine.failures import EngineError
-from streams_sql.engine.inserting import Inserter
-from streams_sql.http.engine_place import EngineAt
-from streams_sql.http.live_answer import LiveAnswer
+from streams_sql.engine.statements.inserts import Inserter
+from streams_sql.http.engine_provider import EngineProvider
+from streams_sql.http.live_response import LiveResponse
 from streams_sql.http.media import DELIMITED, JSON, KSQL_JSON, accepted
 from streams_sql.http.operation import STATEMENT_ERRORS
 from streams_sql.http.problems import BAD_REQUEST, BAD_STATEMENT, Problems, shape
-from streams_sql.http.wishes import parse_object, text_member
+from streams_sql.http.sql_request import parse_object, text_member
 from streams_sql.language.problem import SqlProblem
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ _INSERT: Final = Operation(
 class InsertPages:
     """Streams end when `stopping` is set: their clients may keep them open for ever."""
 
-    def __init__(self, engine: EngineAt, problems: Problems, stopping: asyncio.Event) -> None:
+    def __init__(self, engine: EngineProvider, problems: Problems, stopping: asyncio.Event) -> None:
         self._engine = engine
         self._problems = problems
         self._stopping = stopping
@@ -80,7 +80,7 @@ class InsertPages:
             inserter = self._engine().inserter(target)
         except SqlProblem as problem:
             raise HttpError(BAD_REQUEST, problem.message, code=BAD_STATEMENT) from None
-        return InsertAnswer(inserter, lines, media_type, self._problems, self._stopping)
+        return InsertResponse(inserter, lines, media_type, self._problems, self._stopping)
 
 
 class Lines:
@@ -119,8 +119,8 @@ class Lines:
         self._is_over = not message.get("more_body", False)
 
 
-class InsertAnswer(LiveAnswer):
-    """An ack for each row, in order, as soon as it is in the topic. A row that does not fit is told and passed over; what ends the stream
+class InsertResponse(LiveResponse):
+    """An ack for each row, in order, as soon as it is in the topic. A row that does not fit is reported and passed over; what ends the stream
     is a line that is no row at all, or a topic that cannot be written to."""
 
     def __init__(
@@ -184,12 +184,12 @@ class InsertAnswer(LiveAnswer):
                 raise row
             await row
         except SqlProblem as problem:
-            return self._refusal(place, problem), False
+            return self._rejection(place, problem), False
         except (HttpError, EngineError) as problem:
-            return self._refusal(place, problem), True
+            return self._rejection(place, problem), True
         return {"status": "ok", "seq": place}, False
 
-    def _refusal(self, place: int, problem: Exception) -> dict[str, Any]:
+    def _rejection(self, place: int, problem: Exception) -> dict[str, Any]:
         error = problem if isinstance(problem, HttpError) else self._problems.translate(problem)
         assert error is not None, "failures of the engine have codes"
         return {**shape(error), "status": "error", "seq": place}

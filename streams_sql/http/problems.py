@@ -55,12 +55,12 @@ class StatementError(HttpError):
 
     def __init__(self, failed: StatementFailed, entities: list[dict[str, Any]]) -> None:
         code = _code(failed.problem)
-        super().__init__(code // CODES_PER_STATUS, told(failed.text, failed.problem), code=code)
+        super().__init__(code // CODES_PER_STATUS, error_text(failed.text, failed.problem), code=code)
         self.members = {"statementText": masked(failed.text), "entities": entities}
 
 
 class Problems:
-    """`shapes` tell what was done before a statement failed."""
+    """`shapes` are for the results of the statements before the one that failed."""
 
     def __init__(self, shapes: Shapes) -> None:
         self._shapes = shapes
@@ -112,13 +112,13 @@ def _later(status: int, problem: Exception, code: int | None = None) -> HttpErro
 def shape(error: HttpError) -> Mapping[str, Any]:
     """The body of an error. The kernel's own errors have their statuses as codes."""
     code = error.code if error.code >= CODES_PER_STATUS * BAD_REQUEST else error.code * CODES_PER_STATUS
-    told_of = {"error_code": code, "message": error.message}
+    common = {"error_code": code, "message": error.message}
     if isinstance(error, StatementError):
-        return {"@type": "statement_error", **told_of, **error.members}
-    return {"@type": "generic_error", **told_of}
+        return {"@type": "statement_error", **common, **error.members}
+    return {"@type": "generic_error", **common}
 
 
-def told(text: str, problem: SqlProblem) -> str:
+def error_text(text: str, problem: SqlProblem) -> str:
     """The message, with the place in the statement and the line with a caret below it."""
     position = problem.position
     place = "" if position is None else f"line {position.line}:{position.column}: "

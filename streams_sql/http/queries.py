@@ -13,16 +13,18 @@ from barnabas.kernel.http.operation import NO_BODY, Operation, Parameter, conten
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.http.router import Route
 from barnabas.kernel.http.schema import ANYTHING, BOOLEAN, OBJECT, STRING, Shape, any_of, list_of, open_object
+from streams_sql.engine.client_queries.printing import PrintLines
+from streams_sql.engine.client_queries.results import Result
 from streams_sql.engine.failures import UnknownQuery
-from streams_sql.engine.results import Result
-from streams_sql.http.engine_place import EngineAt
+from streams_sql.engine.statements.request import SqlRequest
+from streams_sql.http.engine_provider import EngineProvider
 from streams_sql.http.media import ARROW, DELIMITED, JSON, KSQL_JSON, OBJECTS, accepted
 from streams_sql.http.operation import STATEMENT_ERRORS
-from streams_sql.http.print_answer import PrintAnswer
+from streams_sql.http.print_response import PrintResponse
 from streams_sql.http.problems import ERROR, Problems
-from streams_sql.http.result_answer import result_answer
+from streams_sql.http.result_response import result_response
 from streams_sql.http.row_forms import FiguredLines, MakeForm, RowArrays, RowForm, RowLines, StreamedRows
-from streams_sql.http.wishes import QUERY, STATEMENT, Wish, json_object, statement_wish, stream_wish, text_member
+from streams_sql.http.sql_request import QUERY, STATEMENT, json_object, statement_request, stream_request, text_member
 
 ARROW_FORM: Final = "streams_sql.http.arrow_rows"
 
@@ -100,7 +102,7 @@ _CLOSE: Final = Operation(
 
 
 class QueryPages:
-    def __init__(self, engine: EngineAt, problems: Problems) -> None:
+    def __init__(self, engine: EngineProvider, problems: Problems) -> None:
         self._engine = engine
         self._problems = problems
 
@@ -110,10 +112,10 @@ class QueryPages:
         yield Route("POST", "/close-query", self.close, _CLOSE)
 
     async def query(self, request: Request) -> Response:
-        return await self._answer(request, await statement_wish(request), _QUERY_FORMS)
+        return await self._respond(request, await statement_request(request), _QUERY_FORMS)
 
     async def stream(self, request: Request) -> Response:
-        return await self._answer(request, await stream_wish(request), _STREAM_FORMS)
+        return await self._respond(request, await stream_request(request), _STREAM_FORMS)
 
     async def close(self, request: Request) -> Response:
         query_id = text_member(await json_object(request), "queryId")
@@ -121,18 +123,18 @@ class QueryPages:
             raise UnknownQuery(f"No query with id {query_id}")
         return Response()
 
-    async def _answer(self, request: Request, wish: Wish, forms: dict[str, MakeForm]) -> Response:
+    async def _respond(self, request: Request, sql: SqlRequest, forms: dict[str, MakeForm]) -> Response:
         media_type = accepted(request, tuple(forms))
         engine = self._engine()
-        if wish.after:
-            await engine.reach(wish.after)
-        if wish.is_print:
-            return PrintAnswer(await engine.print_topic(wish.text, wish.properties, wish.variables))
-        result = await engine.query(wish.text, wish.properties, wish.variables)
+        if sql.command_sequence_number:
+            await engine.reach(sql.command_sequence_number)
+        result = await engine.query(sql)
+        if isinstance(result, PrintLines):
+            return PrintResponse(result)
         make = forms[media_type]
         if media_type == ARROW:
             # Arrow takes its time to load; the others go on meanwhile.
             await asyncio.to_thread(import_module, ARROW_FORM)
         if media_type == DELIMITED and request.header(FIGURES_HEADER):
             make = FiguredLines
-        return await result_answer(result, make(result), media_type, self._problems)
+        return await result_response(result, make(result), media_type, self._problems)

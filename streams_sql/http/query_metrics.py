@@ -9,21 +9,20 @@ from typing import Final
 
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from streams_sql.engine.answers import QueryStatus
-from streams_sql.engine.figures import EngineFigures
+from streams_sql.engine.metrics import EngineMetrics
+from streams_sql.engine.queries.query_status import QueryState, QueryStatus
 from streams_sql.progress.backlog import Backlog
 from streams_sql.views.views import ViewStatus
 
 MS_PER_S: Final = 1000
 _PREFIX: Final = "streams_sql_"
-_STATES: Final = ("RUNNING", "STARTING", "PAUSED", "ERROR", "UNRESPONSIVE")
 _TOTALS: Final = {
     "read": ("query_records_read", "Records that a query has read"),
     "written": ("query_records_written", "Records that a query has written"),
     "bad": ("query_records_passed_over", "Records that a query could not read or write"),
     "failed": ("query_expressions_failed", "Expressions of a query that failed, and gave NULL"),
 }
-_FIGURES: Final = {
+_GAUGES: Final = {
     "rows-per-second": ("query_records_per_second", "Records a second in the last batch of a query"),
     "state-rows": ("query_state_rows", "Entries in the state store of a query"),
     "held-rows": ("query_held_rows", "Rows of a query that were read and wait for records of other partitions"),
@@ -35,9 +34,9 @@ _PROGRESS: Final[tuple[tuple[str, str, Callable[[Backlog], float]], ...]] = (
 )
 
 
-def families(figures: Callable[[], EngineFigures]) -> Callable[[], Iterator[Metric]]:
+def families(metrics: Callable[[], EngineMetrics]) -> Callable[[], Iterator[Metric]]:
     def collect() -> Iterator[Metric]:
-        found = figures()
+        found = metrics()
         yield from _queries(found.queries)
         yield from _errors(found.errors)
         yield from _views(found.views)
@@ -53,7 +52,7 @@ def families(figures: Callable[[], EngineFigures]) -> Callable[[], Iterator[Metr
 def _queries(queries: Sequence[QueryStatus]) -> Iterator[Metric]:
     states = Counter(query.state for query in queries)
     family = GaugeMetricFamily(f"{_PREFIX}queries", "Persistent queries by their states", labels=["state"])
-    for state in _STATES:
+    for state in QueryState:
         family.add_metric([state], states[state])
     yield family
     for member, (name, doc) in _TOTALS.items():
@@ -62,13 +61,13 @@ def _queries(queries: Sequence[QueryStatus]) -> Iterator[Metric]:
             if query.totals:
                 counted.add_metric([query.id], query.totals.get(member, 0))
         yield counted
-    for member, (name, doc) in _FIGURES.items():
-        yield _labelled(name, doc, "query", ((each.id, each.figures.get(member)) for each in queries))
+    for member, (name, doc) in _GAUGES.items():
+        yield _labelled(name, doc, "query", ((each.id, each.metrics.get(member)) for each in queries))
     for name, doc, value in _PROGRESS:
         yield _labelled(name, doc, "query", ((each.id, value(each.backlog)) for each in queries if each.backlog))
     yield _labelled(
         "query_batch_seconds", "Time of the last batch of a query", "query",
-        ((each.id, each.figures["batch-ms"] / MS_PER_S if each.figures else None) for each in queries),
+        ((each.id, each.metrics["batch-ms"] / MS_PER_S if each.metrics else None) for each in queries),
     )  # fmt: skip
 
 
@@ -89,7 +88,7 @@ def _views(views: Sequence[ViewStatus]) -> Iterator[Metric]:
         "view_record_timestamp_seconds": "The latest time of a record in a view",
     }
     for place, (name, doc) in enumerate(docs.items()):
-        yield _labelled(name, doc, "view", ((view.name, _view_figures(view)[place]) for view in views))
+        yield _labelled(name, doc, "view", ((view.name, _view_metrics(view)[place]) for view in views))
     passed_over = CounterMetricFamily(
         f"{_PREFIX}view_records_passed_over", "Records that a view could not read", labels=["view"]
     )
@@ -98,7 +97,7 @@ def _views(views: Sequence[ViewStatus]) -> Iterator[Metric]:
     yield passed_over
 
 
-def _view_figures(view: ViewStatus) -> tuple[float | None, ...]:
+def _view_metrics(view: ViewStatus) -> tuple[float | None, ...]:
     time_s = view.stream_time_ms / MS_PER_S if view.stream_time_ms >= 0 else None
     return view.lag, view.is_caught_up, time_s
 

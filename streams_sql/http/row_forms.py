@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 import orjson
 
-from streams_sql.engine.results import Result, ResultKind, RowBatch
+from streams_sql.engine.client_queries.results import Result, ResultKind, RowBatch
 from streams_sql.http.values import rows_encoder
 
 LIMIT_REACHED: Final = "Limit Reached"
@@ -65,7 +65,7 @@ class StreamedRows:
         if self._result.kind is ResultKind.PULL:
             return b"]\n"
         message = LIMIT_REACHED if self._result.limit_reached() else QUERY_COMPLETED
-        return orjson.dumps({"finalMessage": message, **_figures(self._result)}) + b"]\n"
+        return orjson.dumps({"finalMessage": message, **_metrics(self._result)}) + b"]\n"
 
     def kept_objects(self, batch: RowBatch) -> list[bytes]:
         """An object for each row that there is, without what goes between them."""
@@ -103,11 +103,11 @@ class RowLines:
 
 
 class FiguredLines(RowLines):
-    """The same for a client that has asked for the figures of the query: the last line, an object, has them."""
+    """The same for a client that has asked for the metrics of the query: the last line, an object, has them."""
 
     def end(self) -> bytes:
-        figures = _figures(self._result)
-        return orjson.dumps(figures) + b"\n" if figures else b""
+        metrics = _metrics(self._result)
+        return orjson.dumps(metrics) + b"\n" if metrics else b""
 
 
 class RowArrays:
@@ -134,7 +134,7 @@ class RowArrays:
 
 
 def schema_text(result: Result) -> str:
-    """Clients take names and types out of it. Keys are told for pull queries alone."""
+    """Clients take names and types out of it. Keys are marked for pull queries only."""
     marks = result.keys if result.kind is ResultKind.PULL else (False,) * len(result.columns)
     return ", ".join(
         f"{column} KEY" if is_key else str(column) for column, is_key in zip(result.columns, marks, strict=True)
@@ -152,9 +152,9 @@ def _notes(result: Result) -> dict[str, Any]:
     return {"notes": result.notes} if result.notes else {}
 
 
-def _figures(result: Result) -> dict[str, Any]:
+def _metrics(result: Result) -> dict[str, Any]:
     """What the query has given and cost, where that is known; clients that do not know the member pass over it."""
-    return {} if result.figures is None else {"figures": result.figures()._asdict()}
+    return {} if result.metrics is None else {"figures": result.metrics()._asdict()}
 
 
 def kept(batch: RowBatch) -> Sequence[tuple[Any, ...]]:

@@ -81,7 +81,7 @@ _READY: Final = Operation(
 
 
 class ServerPages:
-    """`part_problems` tells of each part of the server why it is not well, None if it is; `property_problem` says what is wrong with the
+    """`part_problems` returns for each part of the server why it is unhealthy, None if it is healthy; `property_problem` says what is wrong with the
     name of a property, None if nothing is."""
 
     def __init__(
@@ -114,13 +114,13 @@ class ServerPages:
 
     async def info(self, request: Request) -> Response:
         state = self._state()
-        told = {
+        info = {
             "version": state.version,
             "kafkaClusterId": state.kafka_cluster_id,
             "ksqlServiceId": state.service_id,
-            "serverStatus": "RUNNING" if state.is_started else "INITIALIZING",
+            "serverStatus": state.status,
         }
-        return _answer(request, {"KsqlServerInfo": told})
+        return _answer(request, {"KsqlServerInfo": info})
 
     async def health(self, request: Request) -> Response:
         problems = await self._part_problems()

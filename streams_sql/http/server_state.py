@@ -1,26 +1,38 @@
-"""What a server tells of itself."""
+"""The state of a server."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Final
 
-from streams_sql.engine.outcome import Outcome
+from streams_sql.engine.catalogue.outcome import Outcome
 
 STATUSES_KEPT_MAX: Final = 10_000
 
 
+class ServerStatus(StrEnum):
+    """As /info has it."""
+
+    INITIALIZING = "INITIALIZING"
+    RUNNING = "RUNNING"
+
+
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """`host` is how others reach this server. `kafka_cluster_id` is empty until Kafka has told it."""
+    """`host` is how others reach this server. `kafka_cluster_id` is empty until it is known."""
 
     version: str
     kafka_cluster_id: str
     service_id: str
     host: str
-    is_started: bool
+    status: ServerStatus
+
+    @property
+    def is_started(self) -> bool:
+        return self.status is ServerStatus.RUNNING
 
 
 class CommandStatuses:

@@ -1,4 +1,4 @@
-"""What statements answer, as ksqlDB's clients read it: one object for each, told apart by its `@type`."""
+"""The results of statements, as ksqlDB's clients read them: one object for each, distinguished by its `@type`."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from barnabas.kernel.http.schema import (
     nullable,
     open_object,
 )
-from streams_sql.engine.answers import (
-    Answer,
-    Answered,
-    Changed,
-    Done,
-    ErrorsListed,
-    FunctionDescribed,
-    FunctionsListed,
-    IndexesListed,
+from streams_sql.engine.queries.error_log import QueryError
+from streams_sql.engine.statements.entities import (
+    Acknowledgement,
+    CommandStatus,
+    Entity,
+    ErrorList,
+    FunctionDescription,
+    FunctionList,
+    IndexList,
     IndexStatus,
-    PropertiesListed,
-    PushEnded,
-    QueriesListed,
-    QueryDescribed,
-    SchemaAsserted,
-    SourceDescribed,
-    SourcesListed,
+    PropertyList,
+    PushQueryEnd,
+    QueryDescription,
+    QueryList,
+    SchemaAssertion,
+    SourceDescription,
+    SourceList,
+    StatementResult,
+    StatementWarning,
     Topic,
-    TopicAsserted,
-    TopicsListed,
-    TypesListed,
-    VariablesListed,
-    Warned,
+    TopicAssertion,
+    TopicList,
+    TypeList,
+    VariableList,
 )
-from streams_sql.engine.error_log import QueryError
 from streams_sql.http.connector_shapes import CONNECTOR_ENTITIES, connector_entity
 from streams_sql.http.entity import entity
 from streams_sql.http.function_shapes import FUNCTION_ENTITIES, described_function, listed_function
@@ -132,68 +132,63 @@ ENTITY: Final = any_of(
 
 
 class Shapes:
-    """`host` names this server where queries are told of."""
+    """`host` names this server where queries are listed."""
 
     def __init__(self, host: Callable[[], str]) -> None:
         self._host = host
 
-    def entities(self, answers: Iterable[Answered]) -> list[dict[str, Any]]:
-        """Statements that have nothing to tell leave nothing."""
-        return [self._entity(each) for each in answers if not isinstance(each.answer, Done)]
+    def entities(self, results: Iterable[StatementResult]) -> list[dict[str, Any]]:
+        """Statements with nothing to report are left out."""
+        return [self._entity(each) for each in results if not isinstance(each.entity, Acknowledgement)]
 
-    def _entity(self, answered: Answered) -> dict[str, Any]:
-        shape = self._shape(answered.answer)
-        warnings = [{"message": text} for text in getattr(answered.answer, "warnings", ())]
-        return {"@type": shape.pop("@type"), "statementText": masked(answered.statement), **shape, "warnings": warnings}
+    def _entity(self, result: StatementResult) -> dict[str, Any]:
+        shape = self._shape(result.entity)
+        warnings = [{"message": text} for text in getattr(result.entity, "warnings", ())]
+        return {"@type": shape.pop("@type"), "statementText": masked(result.statement), **shape, "warnings": warnings}
 
-    def _shape(self, answer: Answer) -> dict[str, Any]:
-        match answer:
-            case Changed() | Warned() | PushEnded() | TopicAsserted() | SchemaAsserted():
-                return _outcome(answer)
-            case SourcesListed() as listed:
+    def _shape(self, entity: Entity) -> dict[str, Any]:
+        match entity:
+            case CommandStatus() | StatementWarning() | PushQueryEnd() | TopicAssertion() | SchemaAssertion():
+                return _outcome(entity)
+            case SourceList() as listed:
                 return _sources(listed)
-            case QueriesListed(queries, pushes, described, is_extended):
+            case QueryList(queries, pushes, described, is_extended):
                 if is_extended:
                     return _list("query_descriptions", "queryDescriptions", map(self._query, described))
                 return _list(QUERIES, QUERIES, [*map(running_query, queries), *map(push_query, pushes)])
-            case SourceDescribed() as source:
+            case SourceDescription() as source:
                 return {"@type": "sourceDescription", "sourceDescription": described_source(source)}
-            case QueryDescribed() as query:
+            case QueryDescription() as query:
                 return {"@type": "queryDescription", "queryDescription": self._query(query)}
-            case (
-                TopicsListed()
-                | IndexesListed()
-                | TypesListed()
-                | VariablesListed()
-                | PropertiesListed()
-                | ErrorsListed()
-            ):
-                return _listing(answer)
-            case FunctionsListed(functions):
+            case TopicList() | IndexList() | TypeList() | VariableList() | PropertyList() | ErrorList():
+                return _listing(entity)
+            case FunctionList(functions):
                 return _list("function_names", "functions", map(listed_function, functions))
-            case FunctionDescribed(function):
+            case FunctionDescription(function):
                 return {"@type": "describe_function", **described_function(function)}
-        assert not isinstance(answer, Done), "it tells nothing"
-        return connector_entity(answer)
+        assert not isinstance(entity, Acknowledgement), "it has no shape"
+        return connector_entity(entity)
 
-    def _query(self, described: QueryDescribed) -> dict[str, Any]:
+    def _query(self, described: QueryDescription) -> dict[str, Any]:
         return described_query(described, self._host())
 
 
-def _outcome(answer: Changed | Warned | PushEnded | TopicAsserted | SchemaAsserted) -> dict[str, Any]:
-    match answer:
-        case Warned(message):
+def _outcome(
+    entity: CommandStatus | StatementWarning | PushQueryEnd | TopicAssertion | SchemaAssertion,
+) -> dict[str, Any]:
+    match entity:
+        case StatementWarning(message):
             return {"@type": "warning_entity", "message": message}
-        case PushEnded(query_id):
+        case PushQueryEnd(query_id):
             return {"@type": "terminate_query", "queryId": query_id, "wasTerminated": True}
-        case TopicAsserted(topic, exists):
+        case TopicAssertion(topic, exists):
             return {"@type": "assert_topic", "topicName": topic, "exists": exists}
-        case SchemaAsserted(subject, schema_id, exists):
+        case SchemaAssertion(subject, schema_id, exists):
             return {"@type": "assert_schema", "subject": subject, "id": schema_id, "exists": exists}
-    return _status(answer)
+    return _status(entity)
 
 
-def _status(changed: Changed) -> dict[str, Any]:
+def _status(changed: CommandStatus) -> dict[str, Any]:
     kind, name = changed.entity
     return {
         "@type": "currentStatus",
@@ -203,7 +198,7 @@ def _status(changed: Changed) -> dict[str, Any]:
     }
 
 
-def _sources(listed: SourcesListed) -> dict[str, Any]:
+def _sources(listed: SourceList) -> dict[str, Any]:
     if listed.is_extended:
         return _list("source_descriptions", "sourceDescriptions", map(described_source, listed.described))
     name = "streams" if listed.kind is Kind.STREAM else "tables"
@@ -211,20 +206,20 @@ def _sources(listed: SourcesListed) -> dict[str, Any]:
 
 
 def _listing(
-    listed: TopicsListed | IndexesListed | TypesListed | VariablesListed | PropertiesListed | ErrorsListed,
+    listed: TopicList | IndexList | TypeList | VariableList | PropertyList | ErrorList,
 ) -> dict[str, Any]:
     match listed:
-        case ErrorsListed(errors, counts):
+        case ErrorList(errors, counts):
             return {"@type": "errors", "errors": list(map(_error, errors)), "counts": counts}
-        case TopicsListed(topics, is_extended=True):
+        case TopicList(topics, is_extended=True):
             return _list("kafka_topics_extended", "topics", map(_extended_topic, topics))
-        case TopicsListed(topics):
+        case TopicList(topics):
             return _list("kafka_topics", "topics", map(_topic, topics))
-        case IndexesListed(indexes):
+        case IndexList(indexes):
             return _list("indexes", "indexes", map(_index, indexes))
-        case TypesListed(types):
+        case TypeList(types):
             return {"@type": "type_list", "types": {name: type_shape(type_) for name, type_ in sorted(types.items())}}
-        case VariablesListed(variables):
+        case VariableList(variables):
             return _list("variables", "variables", map(_variable, variables.items()))
     return _properties(listed)
 
@@ -254,7 +249,7 @@ def _extended_topic(topic: Topic) -> dict[str, Any]:
 
 
 def _index(index: IndexStatus) -> dict[str, Any]:
-    return {"name": index.name, "table": index.table, "columns": list(index.columns), "state": index.state}
+    return {"name": index.name, "table": index.table, "columns": list(index.columns), "state": str(index.progress)}
 
 
 def _variable(variable: tuple[str, str]) -> Mapping[str, str]:
@@ -262,7 +257,7 @@ def _variable(variable: tuple[str, str]) -> Mapping[str, str]:
     return {"name": name, "value": value}
 
 
-def _properties(listed: PropertiesListed) -> dict[str, Any]:
+def _properties(listed: PropertyList) -> dict[str, Any]:
     return {
         "@type": "properties",
         "properties": [

@@ -21,15 +21,13 @@ from barnabas.kernel.http.schema import (
     nullable,
     open_object,
 )
-from streams_sql.engine.answers import ColumnLineage, PushStatus, QueryDescribed, QueryStatus, SourceDescribed
+from streams_sql.engine.queries.query_status import PushStatus, QueryState, QueryStatus
+from streams_sql.engine.statements.entities import ColumnLineage, QueryDescription, SourceDescription
 from streams_sql.http.schema_shapes import FIELD, query_fields, source_fields
 from streams_sql.language.statements import Kind
 from streams_sql.plan.lineage import Origin
 from streams_sql.progress.backlog import Backlog, PartitionBacklog
 from streams_sql.sources import Source
-
-_STATES: Final = {"STARTING": "RUNNING"}
-"""Clients know a fixed set of states, and a query that begins is on its way."""
 
 SOURCE: Final = Shape(
     "Source",
@@ -149,7 +147,7 @@ def running_query(query: QueryStatus) -> dict[str, Any]:
         "queryType": "PERSISTENT",
         "state": state,
         # No members of ksqlDB's: its clients pass over what they do not know.
-        **({"isStarting": True} if query.state in _STATES else {}),
+        **({"isStarting": True} if query.state is QueryState.STARTING else {}),
         **({} if query.error is None else {"error": query.error}),
         **({} if query.rebuilds is None else {"rebuilds": query.rebuilds}),
         **_progress(query.backlog),
@@ -169,7 +167,7 @@ def push_query(query: PushStatus) -> dict[str, Any]:
     }
 
 
-def described_source(described: SourceDescribed) -> dict[str, Any]:
+def described_source(described: SourceDescription) -> dict[str, Any]:
     source = described.source
     return {
         "name": source.name,
@@ -196,7 +194,7 @@ def described_source(described: SourceDescribed) -> dict[str, Any]:
     }
 
 
-def described_query(described: QueryDescribed, host: str) -> dict[str, Any]:
+def described_query(described: QueryDescription, host: str) -> dict[str, Any]:
     state = None if described.state is None else client_state(described.state)
     return {
         "id": described.id,
@@ -211,7 +209,7 @@ def described_query(described: QueryDescribed, host: str) -> dict[str, Any]:
         "ksqlHostQueryStatus": {} if state is None else {host: state},
         "queryType": described.kind,
         "queryErrors": [
-            {"timestamp": told.time_ms, "errorMessage": told.text, "type": told.kind} for told in described.errors
+            {"timestamp": event.time_ms, "errorMessage": event.text, "type": event.kind} for event in described.errors
         ],
         "tasksMetadata": [],
         "consumerGroupId": "",
@@ -274,5 +272,6 @@ def _origins(origins: Iterable[Origin]) -> list[dict[str, str]]:
     return [{"source": each.source, "column": each.column} for each in origins]
 
 
-def client_state(state: str) -> str:
-    return _STATES.get(state, state)
+def client_state(state: QueryState) -> str:
+    """Clients know a fixed set of states, in which a query that starts is running."""
+    return (QueryState.RUNNING if state is QueryState.STARTING else state).value

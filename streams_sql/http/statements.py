@@ -19,16 +19,18 @@ from barnabas.kernel.http.router import Route
 from barnabas.kernel.http.schema import STRING, Shape, list_of, nullable, open_object
 from barnabas.kernel.leadership.forwarding import Forwarder, ForwardingError
 from barnabas.kernel.leadership.routing import lead_or_forward
-from streams_sql.engine.answers import Answer, Answered, Changed, SourcesListed, TypesListed
+from streams_sql.engine.catalogue.leadership import SETTLE_TIMEOUT_S
 from streams_sql.engine.failures import Unavailable
-from streams_sql.engine.leadership import SETTLE_TIMEOUT_S
-from streams_sql.http.engine_place import EngineAt
+from streams_sql.engine.statements.entities import CommandStatus, Entity, SourceList, StatementResult, TypeList
+from streams_sql.engine.statements.request import SqlRequest, parse_request
+from streams_sql.engine.statements.routing import Executor
+from streams_sql.http.engine_provider import EngineProvider
 from streams_sql.http.media import OBJECTS, accepted
 from streams_sql.http.operation import STATEMENT_ERRORS
 from streams_sql.http.problems import BAD_REQUEST
 from streams_sql.http.shapes import ENTITY, QUERIES, Shapes
 from streams_sql.http.source_shapes import push_query
-from streams_sql.http.wishes import STATEMENT, json_object, statement_wish
+from streams_sql.http.sql_request import STATEMENT, json_object, statement_request
 from streams_sql.sources import Source
 from streams_sql.sql_types import quoted
 
@@ -61,9 +63,9 @@ _TERMINATE: Final = Operation(
 
 
 class StatementPages:
-    """Changes are the leader's to make; after one that it made for us, we know it, too."""
+    """The leader makes changes. After one that it made for a client of this server, this server knows it."""
 
-    def __init__(self, engine: EngineAt, shapes: Shapes, forwarder: Forwarder) -> None:
+    def __init__(self, engine: EngineProvider, shapes: Shapes, forwarder: Forwarder) -> None:
         self._engine = engine
         self._shapes = shapes
         self._forwarder = forwarder
@@ -73,65 +75,69 @@ class StatementPages:
         yield Route("POST", "/ksql/terminate", self.terminate, _TERMINATE)
 
     async def execute(self, request: Request) -> Response:
-        wish = await statement_wish(request)
+        sql = await statement_request(request)
         media_type = accepted(request, OBJECTS)
-
         engine = self._engine()
+        parsed = parse_request(sql)
 
-        async def act() -> Response:
-            if wish.after:
-                await engine.reach(wish.after)
-            answers = await engine.execute(wish.text, wish.properties, wish.variables)
-            return json_answer(self._shapes.entities(answers), media_type=media_type)
+        async def execute() -> Response:
+            if sql.command_sequence_number:
+                await engine.reach(sql.command_sequence_number)
+            results = await engine.execute(parsed)
+            return json_answer(self._shapes.entities(results), media_type=media_type)
 
-        if engine.may_change(wish.text):
-            return await self._led(request, act)
         leader_url = engine.group.leader_url
-        if leader_url is not None and engine.asks_of_queries(wish.text):
-            return await self._told(request, leader_url, act)
-        return await act()
+        match engine.executor_of(parsed):
+            case Executor.LEADER:
+                return await self._on_leader(request, execute)
+            case Executor.QUERY_SERVER if leader_url is not None:
+                return await self._on_query_server(request, leader_url, execute)
+        return await execute()
 
     async def terminate(self, request: Request) -> Response:
         """End every query and forget every source; topics that queries made and that the request names are deleted."""
         media_type = accepted(request, OBJECTS)
         topics = _topic_patterns(await json_object(request) if await request.body() else {})
 
-        async def act() -> Response:
-            engine = self._engine()
-            answers = await engine.execute("TERMINATE ALL; SHOW STREAMS; SHOW TABLES; SHOW TYPES;", {}, {})
-            for name in [name for each in answers for name in _types(each.answer)]:
-                await engine.execute(f"DROP TYPE IF EXISTS {quoted(name)};", {}, {})
-            for source in [source for each in answers for source in _sources(each.answer)]:
-                answers = await engine.execute(_drop(source, topics), {}, {})
-            return json_answer(self._shapes.entities([_terminated(answers)]), media_type=media_type)
+        async def terminate() -> Response:
+            results = await self._execute("TERMINATE ALL; SHOW STREAMS; SHOW TABLES; SHOW TYPES;")
+            for name in [name for each in results for name in _types(each.entity)]:
+                await self._execute(f"DROP TYPE IF EXISTS {quoted(name)};")
+            for source in [source for each in results for source in _sources(each.entity)]:
+                results = await self._execute(_drop(source, topics))
+            return json_answer(self._shapes.entities([_termination(results)]), media_type=media_type)
 
-        return await self._led(request, act)
+        return await self._on_leader(request, terminate)
 
-    async def _led(self, request: Request, act: Callable[[], Awaitable[Response]]) -> Response:
-        """Act where the leader is."""
+    async def _execute(self, text: str) -> Sequence[StatementResult]:
+        return await self._engine().execute(parse_request(SqlRequest(text)))
+
+    async def _on_leader(self, request: Request, execute: Callable[[], Awaitable[Response]]) -> Response:
         group = self._engine().group
-        return await lead_or_forward(request, act, group, self._forwarder, SETTLE_TIMEOUT_S, self._catch_up)
+        return await lead_or_forward(request, execute, group, self._forwarder, SETTLE_TIMEOUT_S, self._catch_up)
 
     async def _catch_up(self, _response: Response) -> None:
         try:
             await self._engine().catch_up()
         except Unavailable as failure:
-            # What was asked for is done all the same.
+            # The request has been executed all the same.
             _logger.warning("what the leader has done is not known here yet: %s", failure)
 
-    async def _told(self, request: Request, leader_url: str, act: Callable[[], Awaitable[Response]]) -> Response:
-        """What the leader tells of queries, and of ours the push queries; what we know without it, when it does not answer."""
+    async def _on_query_server(
+        self, request: Request, leader_url: str, execute: Callable[[], Awaitable[Response]]
+    ) -> Response:
+        """The response of the leader, with the push queries of this server; that of this server when the leader does not respond."""
         try:
-            answer = await self._forwarder.forward(request, leader_url)
+            response = await self._forwarder.forward(request, leader_url)
         except ForwardingError:
-            return await act()
-        if answer.status_code != HTTPStatus.OK:
-            return answer
-        entities = orjson.loads(answer.body)
+            return await execute()
+        if response.status_code != HTTPStatus.OK:
+            return response
+        entities = orjson.loads(response.body)
         for entity in entities:
             if entity["@type"] == QUERIES:
                 entity[QUERIES].extend(map(push_query, self._engine().push_statuses()))
-        return json_answer(entities, media_type=answer.headers["content-type"])
+        return json_answer(entities, media_type=response.headers["content-type"])
 
 
 def _topic_patterns(body: Mapping[str, Any]) -> Sequence[Any]:
@@ -153,16 +159,16 @@ def _drop(source: Source, patterns: Sequence[Any]) -> str:
     return f"DROP {source.kind.value} IF EXISTS {quoted(source.name)}{' DELETE TOPIC' if is_made else ''};\n"
 
 
-def _sources(answer: Answer) -> Sequence[Source]:
-    return answer.sources if isinstance(answer, SourcesListed) else ()
+def _sources(entity: Entity) -> Sequence[Source]:
+    return entity.sources if isinstance(entity, SourceList) else ()
 
 
-def _types(answer: Answer) -> Collection[str]:
-    return answer.types if isinstance(answer, TypesListed) else ()
+def _types(entity: Entity) -> Collection[str]:
+    return entity.types if isinstance(entity, TypeList) else ()
 
 
-def _terminated(last: Sequence[Answered]) -> Answered:
-    position = max([each.answer.position for each in last if isinstance(each.answer, Changed)], default=0)
-    return Answered(
-        TERMINATE_CLUSTER, Changed(("cluster", "TerminateCluster"), "terminate", "Cluster terminated.", position)
+def _termination(last: Sequence[StatementResult]) -> StatementResult:
+    position = max([each.entity.position for each in last if isinstance(each.entity, CommandStatus)], default=0)
+    return StatementResult(
+        TERMINATE_CLUSTER, CommandStatus(("cluster", "TerminateCluster"), "terminate", "Cluster terminated.", position)
     )

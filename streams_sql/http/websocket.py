@@ -1,4 +1,4 @@
-"""Queries over a websocket: /ws/query. First the columns, then a text for each row; the last text tells why it ended."""
+"""Queries over a websocket: /ws/query. First the columns, then a text for each row; the last text says why it ended."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from urllib.parse import parse_qs
 import orjson
 
 from barnabas.kernel.http.errors import HttpError
-from streams_sql.engine.results import Result
-from streams_sql.http.engine_place import EngineAt
+from streams_sql.engine.client_queries.printing import PrintLines
+from streams_sql.engine.client_queries.results import Result
+from streams_sql.engine.statements.request import SqlRequest
+from streams_sql.http.engine_provider import EngineProvider
 from streams_sql.http.problems import BAD_REQUEST, NOT_CAUGHT_UP, Problems
 from streams_sql.http.row_forms import StreamedRows
 from streams_sql.http.schema_shapes import query_fields
-from streams_sql.http.wishes import Wish, parse_object, parse_statement_wish
+from streams_sql.http.sql_request import parse_object, parse_statement_request
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -40,7 +42,7 @@ _logger = logging.getLogger(__name__)
 class QuerySocket:
     """The ASGI application for websockets."""
 
-    def __init__(self, engine: EngineAt, problems: Problems) -> None:
+    def __init__(self, engine: EngineProvider, problems: Problems) -> None:
         self._engine = engine
         self._problems = problems
 
@@ -58,33 +60,29 @@ class QuerySocket:
         watching.cancel()
         await asyncio.gather(serving, watching, return_exceptions=True)
         if is_over:
-            # While somebody waits for what the client sends, the server does not send the closing frame.
+            # While a task waits for what the client sends, the server does not send the closing frame.
             await _close(send, *serving.result())
 
     async def _serve(self, scope: Scope, send: Send) -> tuple[int, str]:
         """Returns the code of the closing frame, and its words."""
         try:
-            async with aclosing(self._texts(_wish(scope))) as texts:
+            async with aclosing(self._texts(_sql_request(scope))) as texts:
                 async for text in texts:
                     await send({"type": "websocket.send", "text": text.decode()})
         except Exception as problem:  # noqa: BLE001 - every failure ends with words for the client
             return self._words(problem)
         return NORMAL, DONE
 
-    async def _texts(self, wish: Wish) -> AsyncGenerator[bytes]:
+    async def _texts(self, sql: SqlRequest) -> AsyncGenerator[bytes]:
         engine = self._engine()
-        if wish.after:
-            await engine.reach(wish.after)
-        if wish.is_print:
-            lines = await engine.print_topic(wish.text, wish.properties, wish.variables)
-            try:
-                async for line in lines:
-                    yield orjson.dumps(line)
-            finally:
-                await lines.close()
-            return
-        result = await engine.query(wish.text, wish.properties, wish.variables)
+        if sql.command_sequence_number:
+            await engine.reach(sql.command_sequence_number)
+        result = await engine.query(sql)
         try:
+            if isinstance(result, PrintLines):
+                async for line in result:
+                    yield orjson.dumps(line)
+                return
             yield orjson.dumps(_fields(result))
             form = StreamedRows(result)
             async for batch in result.batches:
@@ -104,7 +102,7 @@ class QuerySocket:
         return REFUSED if error.status < INTERNAL_ERROR else FAILED, error.message
 
 
-def _wish(scope: Scope) -> Wish:
+def _sql_request(scope: Scope) -> SqlRequest:
     parameters = parse_qs(scope["query_string"].decode("latin-1"))
     version = parameters.get("version", [VERSION])[0]
     if version != VERSION:
@@ -112,7 +110,7 @@ def _wish(scope: Scope) -> Wish:
     texts = parameters.get("request")
     if texts is None:
         raise HttpError(BAD_REQUEST, "Error parsing request: missing request parameter")
-    return parse_statement_wish(parse_object(texts[0], "the request"))
+    return parse_statement_request(parse_object(texts[0], "the request"))
 
 
 def _fields(result: Result) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streams_sql.language.definitions import read_declaration, read_properties, read_rows
 from streams_sql.language.durations import read_duration
-from streams_sql.language.outward_statements import (
+from streams_sql.language.external_statements import (
     AssertSchema,
     AssertTopic,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from streams_sql.language.expressions import Literal
-from streams_sql.language.outward_statements import (
+from streams_sql.language.external_statements import (
     ConnectorKind,
     CreateConnector,
     DropConnector,

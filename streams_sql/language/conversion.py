@@ -6,14 +6,13 @@ left out silently.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from decimal import Decimal
 from math import isfinite
 from typing import Any, Final, TypeAlias
 
 from sqlglot import exp
 
-from streams_sql.functions.declaration import AggregateFunction, Function
 from streams_sql.language.expression_grammar import InnerQuery, Plus
 from streams_sql.language.expressions import (
     Between,
@@ -38,8 +37,6 @@ from streams_sql.language.expressions import (
 )
 from streams_sql.language.problem import DOUBLE_QUOTE, Lines, Position, SyntaxProblem, shortened
 from streams_sql.language.token_reader import bigint
-
-MadeFunctions: TypeAlias = Mapping[str, Function | AggregateFunction]
 
 DEPTH_MAX: Final = 200
 """Levels of a tree, long chains of operators among them, so that the stack suffices for all who walk it."""
@@ -69,11 +66,8 @@ _OF_NO_MEANING: Final = frozenset({"typed", "safe"})
 
 
 class Conversion:
-    """`functions` are those that CREATE FUNCTION has made."""
-
-    def __init__(self, lines: Lines, functions: MadeFunctions) -> None:
+    def __init__(self, lines: Lines) -> None:
         self._lines = lines
-        self._functions = functions
         self._depth = 0
 
     def expression(self, node: Any) -> Expression:
@@ -185,8 +179,7 @@ class Conversion:
         arguments = node.expressions
         if len(arguments) == 1 and isinstance(arguments[0], exp.Star):
             return FunctionCall(node.this, (), is_star=True, position=self.position(node))
-        made = self._functions.get(node.this.upper())
-        return FunctionCall(node.this, self.all(arguments), made=made, position=self.position(node))
+        return FunctionCall(node.this, self.all(arguments), position=self.position(node))
 
     def _lambda(self, node: exp.Lambda) -> Lambda:
         parameters = tuple(parameter.name for parameter in node.expressions)

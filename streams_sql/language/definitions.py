@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from streams_sql.language.connectors import read_create_connector, read_drop_connector
 from streams_sql.language.expressions import Expression, Literal, NamedLiteral
-from streams_sql.language.function_statements import CreateFunction, DropFunction
-from streams_sql.language.functions import read_create_function, read_drop_function
-from streams_sql.language.outward_statements import (
+from streams_sql.language.external_statements import (
     CreateConnector,
     DropConnector,
 )
+from streams_sql.language.function_statements import CreateFunction, DropFunction
+from streams_sql.language.functions import read_create_function, read_drop_function
 from streams_sql.language.problem import Position
 from streams_sql.language.queries import read_query
 from streams_sql.language.reader import Reader

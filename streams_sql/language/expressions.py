@@ -110,7 +110,7 @@ class Cast(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class CustomType(_Placed):
-    """A type that somebody has given a name, alone or inside of others. `made` are the names that statements have given."""
+    """A type that CREATE TYPE has named, alone or inside of others. `made` are the names that statements have given."""
 
     name: str
     made: tuple[str, ...] = field(default=(), compare=False, repr=False, kw_only=True)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
-from streams_sql.language.assertions import read_assert
-from streams_sql.language.conversion import MadeFunctions
-from streams_sql.language.definitions import read_alter, read_create, read_drop, read_insert
-from streams_sql.language.functions import INLINE
-from streams_sql.language.inquiries import (
+from streams_sql.language.administrative_statements import (
     read_change,
     read_define,
     read_describe,
@@ -21,13 +17,15 @@ from streams_sql.language.inquiries import (
     read_undefine,
     read_unset,
 )
+from streams_sql.language.assertions import read_assert
+from streams_sql.language.definitions import read_alter, read_create, read_drop, read_insert
+from streams_sql.language.functions import INLINE
 from streams_sql.language.problem import Lines, SyntaxProblem
 from streams_sql.language.queries import read_query
 from streams_sql.language.reader import Reader
 from streams_sql.language.splitting import CODE, CODE_MARK, COMMENT, QUOTED, STRING_OR_NAME, split_statements
 from streams_sql.language.statements import Explain, Statement
 from streams_sql.language.table_changes import read_delete
-from streams_sql.sql_types import SqlType
 
 STATEMENT_CHARACTERS_MAX: Final = 1_000_000
 BARE_CHARACTERS_MAX: Final = 100_000
@@ -40,17 +38,16 @@ _BRACE: Final = re.compile(rf"{QUOTED}|{COMMENT}|(?P<brace>\$?\{{[^}}\s]*\}}?)",
 _LATER: Final = frozenset({"RUN"})
 
 
-def parse_statement(
-    text: str, types: Mapping[str, SqlType] | None = None, functions: MadeFunctions | None = None
-) -> Statement:
-    """The one statement of this text; the semicolon may be left out. `types` and `functions` are those that statements have made."""
+def parse_statement(text: str) -> Statement:
+    """Return the one statement of this text, whose semicolon may be missing. Types and functions that statements have created are names
+    in it, until `bound` puts them in."""
     text = _with_code_as_string(text)
     _refuse_giants(text)
     count = len(split_statements(text))
     if count != 1:
         raise SyntaxProblem(f"Exactly one statement is expected, but there are {count}.")
     _refuse_braces(text)
-    reader = Reader(text, types, functions)
+    reader = Reader(text)
     statement = read_statement(reader)
     reader.finish()
     return statement

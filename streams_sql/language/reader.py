@@ -8,12 +8,11 @@ from typing import Final
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from streams_sql.language.conversion import Conversion, MadeFunctions
+from streams_sql.language.conversion import Conversion
 from streams_sql.language.dialect import RESERVED
 from streams_sql.language.expression_grammar import ExpressionGrammar
 from streams_sql.language.expressions import ColumnName, Expression, Literal
 from streams_sql.language.statements import Query, Relation, SelectAll, SelectColumn, SelectItem
-from streams_sql.sql_types import SqlType
 
 _PRIMARIES: Final = (exp.Column, exp.Dot, exp.Bracket, exp.Anonymous, exp.Paren, exp.Struct, exp.Cast, exp.Case)
 """What may stand before ->*."""
@@ -36,13 +35,9 @@ _CLAUSES: Final = (
 
 
 class Reader(ExpressionGrammar):
-    """`types` and `functions` are those that statements have made."""
-
-    def __init__(
-        self, text: str, types: Mapping[str, SqlType] | None = None, functions: MadeFunctions | None = None
-    ) -> None:
-        super().__init__(text, types or {})
-        self._conversion = Conversion(self.lines, functions or {})
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._conversion = Conversion(self.lines)
         self.common: Mapping[str, Relation] = {}
         """The queries that WITH has given names to, where reading has come to."""
 

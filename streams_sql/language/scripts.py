@@ -1,4 +1,4 @@
-"""RUN SCRIPT: whoever has the files carries it out, no server does."""
+"""RUN SCRIPT: the client that has the files executes it, no server does."""
 
 from __future__ import annotations
 

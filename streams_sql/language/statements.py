@@ -8,8 +8,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from streams_sql.language.expressions import Expression, Literal, TypeName
-from streams_sql.language.function_statements import CreateFunction, DropFunction
-from streams_sql.language.outward_statements import (
+from streams_sql.language.external_statements import (
     AssertSchema,
     AssertTopic,
     CreateConnector,
@@ -18,6 +17,7 @@ from streams_sql.language.outward_statements import (
     ShowConnectorPlugins,
     ShowConnectors,
 )
+from streams_sql.language.function_statements import CreateFunction, DropFunction
 from streams_sql.language.problem import Position
 from streams_sql.language.table_statements import CreateIndex, DeleteRows, DropIndex
 

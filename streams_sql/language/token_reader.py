@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final, NoReturn, TypeVar
 
 from sqlglot.parser import Parser
@@ -13,7 +13,6 @@ from sqlglot.tokenizer_core import Token, TokenType
 from streams_sql.language.dialect import RESERVED, StreamsSql
 from streams_sql.language.problem import DOUBLE_QUOTE, Lines, Position, SyntaxProblem, shortened
 from streams_sql.language.words import STRUCTURE_WORDS
-from streams_sql.sql_types import SqlType
 
 INTEGER_MAX: Final = 2**63 - 1
 """Of a BIGINT."""
@@ -51,13 +50,10 @@ def bigint(digits: str) -> int | None:
 
 
 class TokenReader(Parser):
-    """`types` are those that statements may name beside the language's own."""
-
-    def __init__(self, text: str, types: Mapping[str, SqlType]) -> None:
+    def __init__(self, text: str) -> None:
         dialect = StreamsSql()
         super().__init__(dialect=dialect)
         self.sql = text
-        self.types = types
         self.lines = Lines(text)
         self._tokens = dialect.tokenize(text)
         self._tokens_size = len(self._tokens)

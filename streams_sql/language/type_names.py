@@ -49,7 +49,7 @@ def _read_named(reader: TokenReader) -> TypeName:
         reader.listed(lambda: _read_parameter(reader))
         reader.expect(")")
     if base is None:
-        return reader.types.get(name, CustomType(name, made=tuple(reader.types), position=position))
+        return CustomType(name, position=position)
     return base
 
 

@@ -12,20 +12,21 @@ from streams_sql.analysis.defaults import Defaults
 from streams_sql.analysis.definition import missing_schema
 from streams_sql.analysis.deletion import plan_delete
 from streams_sql.analysis.insertion import plan_insert_values
-from streams_sql.engine.catalogue import Catalogue
-from streams_sql.engine.changes import Changes, Changing
-from streams_sql.engine.command import Command
-from streams_sql.engine.inserting import RecordEncoder, deleted_keys, new_record
-from streams_sql.engine.outcome import Outcome
-from streams_sql.engine.preparation import check_query_id, new_command
-from streams_sql.engine.query_settings import starting_offsets
-from streams_sql.engine.schema_texts import schema_texts
-from streams_sql.engine.session import Session
+from streams_sql.engine.catalogue.catalogue import Catalogue
+from streams_sql.engine.catalogue.changes import CatalogueChange, Changes
+from streams_sql.engine.catalogue.command import Command
+from streams_sql.engine.catalogue.outcome import Outcome
+from streams_sql.engine.catalogue.schema_texts import schema_texts
+from streams_sql.engine.queries.query_settings import starting_offsets
+from streams_sql.engine.statements.inserts import RecordEncoder, deleted_keys, new_record
+from streams_sql.engine.statements.preparation import check_query_id, new_command
+from streams_sql.engine.statements.session import Session
 from streams_sql.formats.capabilities import CAPABILITIES
 from streams_sql.formats.inference import infer_schema
 from streams_sql.formats.registration import forget_schemas, register_schemas
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.functions.made_functions import python_of
+from streams_sql.language.binding import bound
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.scripts import check_depth, runs_script, script_name
@@ -94,7 +95,7 @@ class Bench:
             if runs_script(text):
                 self._run_script(script_name(text), statement.path, depth)
                 return
-            self._do(parse_statement(text, self._catalogue.types, self._catalogue.functions), text)
+            self._do(bound(parse_statement(text), self._catalogue.types, self._catalogue.functions), text)
             self._queries.run(query.id for query in self._catalogue.queries.values() if query.is_paused)
         except SqlProblem as problem:
             raise StatementProblem(statement, problem) from None
@@ -126,7 +127,7 @@ class Bench:
                 self._checks.rows(statement)
             case AssertSource():
                 self._checks.source(statement)
-            case _ if isinstance(statement, Changing):
+            case _ if isinstance(statement, CatalogueChange):
                 self._change(statement, text)
             case _:
                 word = text.split(None, 1)[0].rstrip(";").upper()
@@ -137,28 +138,28 @@ class Bench:
 
     # --- changes ---
 
-    def _change(self, statement: Changing, text: str) -> None:
+    def _change(self, statement: CatalogueChange, text: str) -> None:
         catalogue, properties = self._catalogue, self._session.properties
         command = new_command(statement, text, properties, self._changed + 1, catalogue)
         if isinstance(statement, CreateSource):
             command = self._with_schema(statement, command)
         check_query_id(statement, command, catalogue)
-        outcome = self._changes.apply(command, catalogue.copy())
+        outcome = self._changes.apply(statement, command, catalogue.copy())
         if outcome.function is not None and (python := python_of(outcome.function)) is not None:
             python.check()
         if not outcome.is_done:
             return
         self._register(outcome)
-        self._changes.apply(command, catalogue)
+        self._changes.apply(statement, command, catalogue)
         self._changed += 1
         self._follow(statement, outcome)
 
-    def _follow(self, statement: Changing, outcome: Outcome) -> None:
+    def _follow(self, statement: CatalogueChange, outcome: Outcome) -> None:
         started = outcome.started
         if started is not None and started.rebuilds is not None:
             # In a test nothing else happens meanwhile.
             self._queries.rebuild(started)
-            self._changes.apply(Command(started.statement, query_id=started.id, is_swap=True), self._catalogue)
+            self._changes.replay(Command(started.statement, query_id=started.id, is_swap=True), self._catalogue)
             return
         for query in outcome.ended:
             self._queries.end(query.id)

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 from streams_sql.analysis.expectation import Expectation, differences, plan_expectation
 from streams_sql.analysis.relation import read
 from streams_sql.analysis.scope import NamedSource
-from streams_sql.engine.catalogue import Catalogue
-from streams_sql.engine.inserting import worked_out
+from streams_sql.engine.catalogue.catalogue import Catalogue
+from streams_sql.engine.statements.inserts import worked_out
 from streams_sql.language.problem import Position, SqlProblem
 from streams_sql.language.statements import AssertRows, AssertSource
 from streams_sql.plan.pipeline import columns_of

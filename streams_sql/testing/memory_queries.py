@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from streams_sql.engine.catalogue import PersistentQuery
+from streams_sql.engine.catalogue.catalogue import PersistentQuery
 from streams_sql.evaluation.compiler import OnError
 from streams_sql.formats.library import encoder_of
 from streams_sql.formats.serde import Layout, RegistryAccess

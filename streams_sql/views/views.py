@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,15 +32,32 @@ from streams_sql.views.store import Connection, Store, is_corrupt, remove_view
 from streams_sql.views.tailing import Tailer
 from streams_sql.views.topic_watch import INTERVAL_S, TopicWatch
 
-READY: Final = "READY"
-WAITING: Final = "WAITING"
-"""States of indexes: one that is used, and one whose view is not there yet."""
 SCAN_THREADS: Final = 4
 """Pages of long queries that are made at the same time."""
 
 _NO_COLUMNS: Final[frozenset[str]] = frozenset()
 
 _logger = logging.getLogger(__name__)
+
+
+class IndexState(StrEnum):
+    """An index waits until its table has a view."""
+
+    READY = "READY"
+    BUILDING = "BUILDING"
+    WAITING = "WAITING"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexProgress:
+    """`rows` is how many an index has that is being built."""
+
+    state: IndexState
+    rows: int = 0
+
+    def __str__(self) -> str:
+        rows = f" ({self.rows} rows so far)" if self.state is IndexState.BUILDING else ""
+        return f"{self.state}{rows}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +159,10 @@ class View:
         """Whether rows with some value in a column can be had without looking at all."""
         return column == self.source.schema.key[0].name or column in self.indexed
 
-    def index_state(self, index: Index) -> str:
+    def index_progress(self, index: Index) -> IndexProgress:
         if self._places(index) in self._store.ready_indexes:
-            return READY
-        return f"BUILDING ({self._store.copied_rows} rows so far)"
+            return IndexProgress(IndexState.READY)
+        return IndexProgress(IndexState.BUILDING, self._store.copied_rows)
 
     def access(self, pull: BoundPull) -> str:
         """How the rows of a query are found."""
@@ -249,9 +267,9 @@ class Views:
         view = self._views.get(source.name)
         return _NO_COLUMNS if view is None else view.indexed
 
-    def index_state(self, source: Source, index: Index) -> str:
+    def index_progress(self, source: Source, index: Index) -> IndexProgress:
         view = self._views.get(source.name)
-        return WAITING if view is None else view.index_state(index)
+        return IndexProgress(IndexState.WAITING) if view is None else view.index_progress(index)
 
     def status(self) -> list[ViewStatus]:
         return [view.status() for view in self._views.values()]

@@ -18,7 +18,7 @@ from barnabas.embedded.broker import EmbeddedBroker
 from barnabas.services import SERVICES
 from connect.http import task_metrics
 from connect.tasks.spec import TaskId
-from streams_sql.engine.figures import EngineFigures
+from streams_sql.engine.metrics import EngineMetrics
 from streams_sql.http import query_metrics
 from tests.connect_service import ConnectProcess
 from tests.ports import free_port
@@ -140,7 +140,7 @@ def told(registry: RegistryProcess, rest_service: RestProcess, connect_service: 
         pages = [_page(url) for url in (address, registry.url, rest_service.url, connect_service.url)]
     names = {name for page in pages for name in re.findall(r"^# TYPE (\S+)", page, re.MULTILINE)}
     figures = {TaskId("c", 0): dict.fromkeys(TASK_FIGURES, 1.0)}
-    collected = (*query_metrics.families(EngineFigures)(), *task_metrics.families(lambda: figures)())
+    collected = (*query_metrics.families(EngineMetrics)(), *task_metrics.families(lambda: figures)())
     names |= {f"{one.name}_total" if one.type == "counter" else one.name for one in collected}
     return names | {name.replace("rest_proxy_http", "streams_sql_http") for name in names}
 

@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 from barnabas.embedded.broker import EmbeddedBroker
 from connect.http import task_metrics
 from connect.tasks.spec import TaskId
-from streams_sql.engine.figures import EngineFigures
+from streams_sql.engine.metrics import EngineMetrics
 from streams_sql.http import query_metrics
 from tests.connect_service import ConnectProcess
 from tests.deploy.test_files import TASK_FIGURES
@@ -59,7 +59,7 @@ def told(
         "registry": page(registry.url),
         "rest": page(rest_service.url),
         "connect": [*page(connect_service.url), *task_metrics.families(lambda: figures)()],
-        "sql": list(query_metrics.families(EngineFigures)()),
+        "sql": list(query_metrics.families(EngineMetrics)()),
     }
 
 

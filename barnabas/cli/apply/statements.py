@@ -12,7 +12,7 @@ from barnabas.cli.apply.document import Mistakes
 from barnabas.cli.command_error import CommandError
 from barnabas.cli.sql.script import PlacedStatement, problem_text
 from streams_sql.analysis.query_parts import relations
-from streams_sql.language.outward_statements import CreateConnector
+from streams_sql.language.external_statements import CreateConnector
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import (

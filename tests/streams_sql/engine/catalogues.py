@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from streams_sql.analysis.defaults import Defaults
-from streams_sql.engine.catalogue import Catalogue, PersistentQuery
-from streams_sql.engine.changes import Changes
-from streams_sql.engine.command import LOWERING, Command
-from streams_sql.engine.outcome import Outcome
+from streams_sql.engine.catalogue.catalogue import Catalogue, PersistentQuery
+from streams_sql.engine.catalogue.changes import Changes
+from streams_sql.engine.catalogue.command import LOWERING, Command
+from streams_sql.engine.catalogue.outcome import Outcome
 
 SOURCES = (
     "CREATE STREAM S (K STRING KEY, A BIGINT, B STRING) WITH (KAFKA_TOPIC='{}s', VALUE_FORMAT='JSON');",
@@ -32,7 +32,7 @@ class Statements:
         self._number += 1
         command = Command(text, properties or {}, query_id=query_id or f"Q_{self._number}", lowering=LOWERING)
         # As it comes back from the topic.
-        return self._changes.apply(Command.decode(command.encode()), self.catalogue)
+        return self._changes.replay(Command.decode(command.encode()), self.catalogue)
 
     def query(self, text: str, **changes: object) -> PersistentQuery:
         started = self.apply(text).started

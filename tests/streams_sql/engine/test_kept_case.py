@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from streams_sql.engine.command import Command
-from streams_sql.engine.schema_texts import read_schema, schema_texts
+from streams_sql.engine.catalogue.command import Command
+from streams_sql.engine.catalogue.schema_texts import read_schema, schema_texts
 from streams_sql.formats.library import encoder_of, format_of
 from streams_sql.formats.serde import Layout
 from streams_sql.formats.spelling import written_layout

@@ -19,7 +19,7 @@ from streams_sql.http.inserts import InsertPages
 from streams_sql.http.problems import Problems, shape
 from streams_sql.http.queries import QueryPages
 from streams_sql.http.server_pages import ServerPages
-from streams_sql.http.server_state import CommandStatuses, ServerState
+from streams_sql.http.server_state import CommandStatuses, ServerState, ServerStatus
 from streams_sql.http.shapes import Shapes
 from streams_sql.http.statements import StatementPages
 from streams_sql.http.websocket import QuerySocket
@@ -68,7 +68,8 @@ class Stage:
         return self.engine
 
     def _state(self) -> ServerState:
-        return ServerState("1.2.3", "c1", "default_", "127.0.0.1:8088", self.is_started)
+        status = ServerStatus.RUNNING if self.is_started else ServerStatus.INITIALIZING
+        return ServerState("1.2.3", "c1", "default_", "127.0.0.1:8088", status)
 
     async def _part_problems(self) -> dict[str, str | None]:
         return {"kafka": None if self.is_started else "nobody answers"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streams_sql.engine.answers import QueryStatus
+from streams_sql.engine.queries.query_status import QueryState, QueryStatus
 from streams_sql.language.statements import Kind, WindowKind
 from streams_sql.sources import Column, FormatUse, HeaderColumn, KeyWindow, Schema, Source, TimestampRule
 from streams_sql.sql_types import BIGINT, INTEGER, STRING, Array, Decimal, Field, Struct
@@ -33,4 +33,4 @@ COUNTS = Source(
     key_window=KeyWindow(WindowKind.TUMBLING, 60_000),
     query_id="CTAS_COUNTS_2",
 )
-STATUS = QueryStatus("CTAS_COUNTS_2", "CREATE TABLE COUNTS AS …;", COUNTS, "RUNNING")
+STATUS = QueryStatus("CTAS_COUNTS_2", "CREATE TABLE COUNTS AS …;", COUNTS, QueryState.RUNNING)

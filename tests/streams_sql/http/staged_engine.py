@@ -7,13 +7,17 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from streams_sql.engine.answers import Answered, PushStatus
+from streams_sql.engine.client_queries.printing import PrintLines
+from streams_sql.engine.client_queries.results import Result, ResultKind, RowBatch
 from streams_sql.engine.engine import Engine
 from streams_sql.engine.failures import NotCaughtUp, Unavailable
-from streams_sql.engine.inserting import Inserter
-from streams_sql.engine.printing import PrintedLines
-from streams_sql.engine.results import Result, ResultKind, RowBatch
+from streams_sql.engine.queries.query_status import PushStatus
+from streams_sql.engine.statements.entities import StatementResult
+from streams_sql.engine.statements.inserts import Inserter
+from streams_sql.engine.statements.request import ParsedRequest, SqlRequest, parse_request
+from streams_sql.engine.statements.routing import Executor, executor_of_all
 from streams_sql.language.problem import SqlProblem
+from streams_sql.language.statements import Print
 from streams_sql.sources import Column
 from streams_sql.sql_types import BIGINT, STRING
 
@@ -40,7 +44,7 @@ class StagedEngine(Engine):
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, Mapping[str, str], Mapping[str, str]]] = []
-        self.answers: Sequence[Answered] = ()
+        self.answers: Sequence[StatementResult] = ()
         self.result: StagedResult | None = None
         self.lines = StagedLines()
         self.failure: Exception | None = None
@@ -51,11 +55,8 @@ class StagedEngine(Engine):
         self.closed: list[str] = []
         self.inserted: list[Mapping[str, Any]] = []
 
-    def may_change(self, text: str) -> bool:
-        return text.startswith("CREATE")
-
-    def asks_of_queries(self, text: str) -> bool:
-        return text == "SHOW QUERIES;"
+    def executor_of(self, parsed: ParsedRequest) -> Executor:
+        return executor_of_all(each.statement for each in parsed.statements)
 
     def push_statuses(self) -> list[PushStatus]:
         return self.pushes
@@ -72,18 +73,16 @@ class StagedEngine(Engine):
         if position > POSITION:
             raise NotCaughtUp(f"There is no change {position}")
 
-    async def execute(self, text: str, properties: Mapping[str, str], variables: Mapping[str, str]) -> list[Answered]:
-        self._ask(text, properties, variables)
-        return list(self.answers)
+    async def execute(self, parsed: ParsedRequest) -> Sequence[StatementResult]:
+        self._note(parsed.request)
+        return self.answers
 
-    async def query(self, text: str, properties: Mapping[str, str], variables: Mapping[str, str]) -> Result:
-        self._ask(text, properties, variables)
+    async def query(self, request: SqlRequest) -> Result | PrintLines:
+        self._note(request)
+        if any(isinstance(each.statement, Print) for each in parse_request(request).statements):
+            return self.lines
         assert self.result is not None
         return self.result.made()
-
-    async def print_topic(self, text: str, properties: Mapping[str, str], variables: Mapping[str, str]) -> PrintedLines:
-        self._ask(text, properties, variables)
-        return self.lines
 
     def inserter(self, target: str) -> Inserter:
         if target != "S":
@@ -94,8 +93,8 @@ class StagedEngine(Engine):
         self.closed.append(query_id)
         return query_id == "transient_1"
 
-    def _ask(self, text: str, properties: Mapping[str, str], variables: Mapping[str, str]) -> None:
-        self.asked.append((text, properties, variables))
+    def _note(self, request: SqlRequest) -> None:
+        self.asked.append((request.text, request.properties, request.variables))
         if self.failure is not None:
             raise self.failure
 
@@ -154,7 +153,7 @@ class StagedResult:
         self.closes += 1
 
 
-class StagedLines(PrintedLines):
+class StagedLines(PrintLines):
     """Lines, then `failure` if there is one."""
 
     def __init__(self, lines: Sequence[str] = (), failure: Exception | None = None) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from streams_sql.engine.answers import Answered, Changed, PushStatus, QueriesListed, SourcesListed, TypesListed
 from streams_sql.engine.failures import StatementFailed
+from streams_sql.engine.queries.query_status import PushStatus
+from streams_sql.engine.statements.entities import CommandStatus, QueryList, SourceList, StatementResult, TypeList
 from streams_sql.http import statements
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Kind
@@ -24,21 +25,23 @@ def follower(stage: Stage) -> Stage:
 
 
 def test_changes_are_made_by_the_leader_and_known_afterwards(stage: Stage, follower: Stage) -> None:
-    stage.engine.answers = [Answered("CREATE …;", Changed(("stream", "S"), "create", "Stream created", 3))]
-    body = {"ksql": "CREATE …;", "streamsProperties": {"a": "b"}, "sessionVariables": {"v": "w"}}
+    stage.engine.answers = [
+        StatementResult("CREATE TYPE N AS INT;", CommandStatus(("stream", "S"), "create", "Stream created", 3))
+    ]
+    body = {"ksql": "CREATE TYPE N AS INT;", "streamsProperties": {"a": "b"}, "sessionVariables": {"v": "w"}}
     with follower:
         answer = follower.post("/ksql", body, accept="application/json", x_request_id="mine")
         assert answer.json[0]["commandSequenceNumber"] == 3
         assert answer.headers["content-type"] == "application/json"
         assert answer.headers["x-request-id"] == "mine"
-    assert stage.engine.asked == [("CREATE …;", {"a": "b"}, {"v": "w"})]
+    assert stage.engine.asked == [("CREATE TYPE N AS INT;", {"a": "b"}, {"v": "w"})]
     assert (follower.engine.asked, follower.engine.caught_up) == ([], 1)
 
 
 def test_errors_of_the_leader_come_back_as_they_are(stage: Stage, follower: Stage) -> None:
-    stage.engine.failure = StatementFailed("CREATE …;", SqlProblem("There is one."))
+    stage.engine.failure = StatementFailed("CREATE TYPE N AS INT;", SqlProblem("There is one."))
     with follower:
-        answer = follower.post("/ksql", {"ksql": "CREATE …;"})
+        answer = follower.post("/ksql", {"ksql": "CREATE TYPE N AS INT;"})
     assert (answer.status, answer.json["message"]) == (400, "There is one.")
 
 
@@ -54,7 +57,9 @@ class TestQueriesOfAFollower:
     OWN = PushStatus("transient_OWN_1", "SELECT 1;")
 
     def test_the_leader_tells_how_they_do(self, stage: Stage, follower: Stage) -> None:
-        stage.engine.answers = [Answered("SHOW QUERIES;", QueriesListed((STATUS,), (PushStatus("transient_1", "…"),)))]
+        stage.engine.answers = [
+            StatementResult("SHOW QUERIES;", QueryList((STATUS,), (PushStatus("transient_1", "…"),)))
+        ]
         follower.engine.pushes = [self.OWN]
         with follower:
             (answer,) = follower.post("/ksql", {"ksql": "SHOW QUERIES;"}).json
@@ -69,7 +74,7 @@ class TestQueriesOfAFollower:
 
     def test_without_a_leader_there_is_what_is_known_here(self, follower: Stage) -> None:
         follower.engine.leader = f"http://127.0.0.1:{free_port()}"
-        follower.engine.answers = [Answered("SHOW QUERIES;", QueriesListed((), (self.OWN,)))]
+        follower.engine.answers = [StatementResult("SHOW QUERIES;", QueryList((), (self.OWN,)))]
         with follower:
             (answer,) = follower.post("/ksql", {"ksql": "SHOW QUERIES;"}).json
         assert [each["id"] for each in answer["queries"]] == ["transient_OWN_1"]
@@ -79,7 +84,7 @@ def test_a_leader_that_is_away_is_told(follower: Stage, monkeypatch: pytest.Monk
     monkeypatch.setattr(statements, "SETTLE_TIMEOUT_S", 0)
     follower.engine.leader = f"http://127.0.0.1:{free_port()}"
     with follower:
-        answer = follower.post("/ksql", {"ksql": "CREATE …;"})
+        answer = follower.post("/ksql", {"ksql": "CREATE TYPE N AS INT;"})
     assert (answer.status, answer.json["error_code"]) == (503, 50300)
     assert "could not be forwarded" in answer.json["message"]
     assert answer.headers["retry-after"]
@@ -88,7 +93,7 @@ def test_a_leader_that_is_away_is_told(follower: Stage, monkeypatch: pytest.Monk
 def test_servers_that_take_each_other_for_the_leader_stop_at_once(stage: Stage, follower: Stage) -> None:
     with follower:
         stage.engine.leader = f"http://127.0.0.1:{follower.service.port}"
-        answer = follower.post("/ksql", {"ksql": "CREATE …;"})
+        answer = follower.post("/ksql", {"ksql": "CREATE TYPE N AS INT;"})
     assert answer.status == 503
     assert "was taken for the leader" in answer.json["message"]
 
@@ -96,10 +101,10 @@ def test_servers_that_take_each_other_for_the_leader_stop_at_once(stage: Stage, 
 class TestTerminate:
     def test_everything_ends(self, stage: Stage) -> None:
         stage.engine.answers = [
-            Answered("TERMINATE ALL;", Changed(("terminate", "ALL"), "execute", "Query terminated.", 4)),
-            Answered("SHOW STREAMS;", SourcesListed(Kind.STREAM, (ORDERS,))),
-            Answered("SHOW TABLES;", SourcesListed(Kind.TABLE, (COUNTS,))),
-            Answered("SHOW TYPES;", TypesListed({"N": INTEGER})),
+            StatementResult("TERMINATE ALL;", CommandStatus(("terminate", "ALL"), "execute", "Query terminated.", 4)),
+            StatementResult("SHOW STREAMS;", SourceList(Kind.STREAM, (ORDERS,))),
+            StatementResult("SHOW TABLES;", SourceList(Kind.TABLE, (COUNTS,))),
+            StatementResult("SHOW TYPES;", TypeList({"N": INTEGER})),
         ]
         answer = stage.post("/ksql/terminate", {"deleteTopicList": ["COU.*", "orders"]})
         assert [text for text, *_ in stage.engine.asked] == [
@@ -114,7 +119,7 @@ class TestTerminate:
 
     @pytest.mark.parametrize("body", [b"", b"{}", b'{"deleteTopicList":null}', b'{"deleteTopicList":[]}'])
     def test_topics_stay_that_are_not_named(self, stage: Stage, body: bytes) -> None:
-        stage.engine.answers = [Answered("SHOW TABLES;", SourcesListed(Kind.TABLE, (COUNTS,)))]
+        stage.engine.answers = [StatementResult("SHOW TABLES;", SourceList(Kind.TABLE, (COUNTS,)))]
         assert stage.post("/ksql/terminate", body).status == 200
         assert stage.engine.asked[-1][0] == "DROP TABLE IF EXISTS `COUNTS`;\n"
 

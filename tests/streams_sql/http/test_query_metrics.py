@@ -1,9 +1,9 @@
-"""The figures of queries, for Prometheus."""
+"""The metrics of queries, for Prometheus."""
 
 from __future__ import annotations
 
-from streams_sql.engine.answers import QueryStatus
-from streams_sql.engine.figures import EngineFigures
+from streams_sql.engine.metrics import EngineMetrics
+from streams_sql.engine.queries.query_status import QueryState, QueryStatus
 from streams_sql.http.query_metrics import families
 from streams_sql.progress.backlog import Backlog, PartitionBacklog
 from streams_sql.views.views import ViewStatus
@@ -14,23 +14,23 @@ RUNNING = QueryStatus(
     "CSAS_S_1",
     "…",
     SINK,
-    "RUNNING",
-    figures={"rows-per-second": 5.0, "state-rows": 2, "batch-ms": 250},
+    QueryState.RUNNING,
+    metrics={"rows-per-second": 5.0, "state-rows": 2, "batch-ms": 250},
     totals={"read": 10, "written": 9, "bad": 1, "failed": 3},
     backlog=Backlog((PartitionBacklog("s", 0, 10, 24, 17),), is_known=True, is_complete=False),
 )
-PAUSED = QueryStatus("CSAS_S_2", "…", SINK, "PAUSED")
+PAUSED = QueryStatus("CSAS_S_2", "…", SINK, QueryState.PAUSED)
 VIEW = ViewStatus("T", "t", {0: 5}, 4, False, 1_600, None, 2)
 
 
-def told(figures: EngineFigures) -> dict[str, float]:
-    samples = [sample for family in families(lambda: figures)() for sample in family.samples]
+def told(metrics: EngineMetrics) -> dict[str, float]:
+    samples = [sample for family in families(lambda: metrics)() for sample in family.samples]
     return {f"{each.name}{''.join(f' {value}' for value in each.labels.values())}": each.value for each in samples}
 
 
 def test_all_that_is_counted_is_told() -> None:
     errors = {"CSAS_S_1": {"RECORD_PROCESSING_ERROR": 3}}
-    found = told(EngineFigures([RUNNING, PAUSED], [VIEW], errors, 1, 2, 3, 4, is_leader=True))
+    found = told(EngineMetrics([RUNNING, PAUSED], [VIEW], errors, 1, 2, 3, 4, is_leader=True))
     assert found == {
         "streams_sql_queries RUNNING": 1,
         "streams_sql_queries STARTING": 0,
@@ -61,6 +61,6 @@ def test_all_that_is_counted_is_told() -> None:
 
 
 def test_a_server_that_has_nothing_yet_tells_so() -> None:
-    found = told(EngineFigures())
+    found = told(EngineMetrics())
     assert found["streams_sql_queries RUNNING"] == 0
     assert found["streams_sql_leader"] == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streams_sql.engine.outcome import Outcome
+from streams_sql.engine.catalogue.outcome import Outcome
 from streams_sql.http.server_state import STATUSES_KEPT_MAX, CommandStatuses
 from tests.streams_sql.http.conftest import Stage
 

@@ -7,38 +7,36 @@ from typing import Any
 
 import pytest
 
-from streams_sql.engine.answers import (
-    Answer,
-    Answered,
-    Changed,
-    ConnectorCreated,
-    ConnectorDescribed,
-    ConnectorDropped,
-    ConnectorListed,
-    ConnectorPluginsListed,
-    ConnectorsListed,
-    Done,
-    FunctionDescribed,
-    FunctionsListed,
-    PropertiesListed,
-    Property,
-    PushEnded,
-    PushStatus,
-    QueriesListed,
-    QueryDescribed,
-    QueryStatus,
-    SchemaAsserted,
-    SourceDescribed,
-    SourcesListed,
-    Told,
-    Topic,
-    TopicAsserted,
-    TopicsListed,
-    TypesListed,
-    VariablesListed,
-    Warned,
-)
 from streams_sql.engine.failures import AssertionFailed, ConnectRefused, NeedsQueryEndpoint, StatementFailed
+from streams_sql.engine.queries.query_status import PushStatus, QueryEvent, QueryState, QueryStatus
+from streams_sql.engine.statements.entities import (
+    Acknowledgement,
+    CommandStatus,
+    ConnectorCreation,
+    ConnectorDeletion,
+    ConnectorDescription,
+    ConnectorList,
+    ConnectorPluginList,
+    ConnectorSummary,
+    Entity,
+    FunctionDescription,
+    FunctionList,
+    Property,
+    PropertyList,
+    PushQueryEnd,
+    QueryDescription,
+    QueryList,
+    SchemaAssertion,
+    SourceDescription,
+    SourceList,
+    StatementResult,
+    StatementWarning,
+    Topic,
+    TopicAssertion,
+    TopicList,
+    TypeList,
+    VariableList,
+)
 from streams_sql.formats.registered import RegistryNotConfigured
 from streams_sql.functions.library import LIBRARY
 from streams_sql.language.problem import Position, SqlProblem
@@ -100,9 +98,9 @@ ORDERS_FIELDS = [
 ]
 
 
-def entity(stage: Stage, answer: Answer) -> dict[str, Any]:
+def entity(stage: Stage, answer: Entity) -> dict[str, Any]:
     """What one statement is answered with, without what all have."""
-    stage.engine.answers = [Answered("SHOW IT;", answer)]
+    stage.engine.answers = [StatementResult("SHOW IT;", answer)]
     (found,) = stage.post("/ksql", {"ksql": "SHOW IT;"}).json
     assert found.pop("statementText") == "SHOW IT;"
     assert found.pop("warnings") == []
@@ -114,10 +112,13 @@ def entity(stage: Stage, answer: Answer) -> dict[str, Any]:
 
 
 def test_a_change_tells_its_id_its_status_and_its_position(stage: Stage) -> None:
-    changed = Changed(
+    changed = CommandStatus(
         ("table", "COUNTS"), "create", "Created query with ID CTAS_COUNTS_2", 2, "CTAS_COUNTS_2", ("slow",)
     )
-    stage.engine.answers = [Answered("CREATE TABLE COUNTS AS …;", changed), Answered("SET 'a'='b';", Done())]
+    stage.engine.answers = [
+        StatementResult("CREATE TABLE COUNTS AS …;", changed),
+        StatementResult("SET 'a'='b';", Acknowledgement()),
+    ]
     answer = stage.post("/ksql", {"ksql": "CREATE TABLE COUNTS AS …; SET 'a'='b';"})
     assert answer.headers["content-type"] == KSQL_JSON
     assert answer.json == [
@@ -139,11 +140,11 @@ def test_a_change_tells_its_id_its_status_and_its_position(stage: Stage) -> None
 def test_what_was_there_already_is_a_warning(stage: Stage) -> None:
     """Java's client takes it for success by the beginning of the message."""
     message = "Cannot add stream 'S': A stream with the same name already exists"
-    assert entity(stage, Warned(message)) == {"@type": "warning_entity", "message": message}
+    assert entity(stage, StatementWarning(message)) == {"@type": "warning_entity", "message": message}
 
 
 def test_the_end_of_a_push_query(stage: Stage) -> None:
-    assert entity(stage, PushEnded("transient_S_1")) == {
+    assert entity(stage, PushQueryEnd("transient_S_1")) == {
         "@type": "terminate_query",
         "queryId": "transient_S_1",
         "wasTerminated": True,
@@ -151,7 +152,7 @@ def test_the_end_of_a_push_query(stage: Stage) -> None:
 
 
 def test_lists_of_sources(stage: Stage) -> None:
-    assert entity(stage, SourcesListed(Kind.STREAM, (ORDERS,))) == {
+    assert entity(stage, SourceList(Kind.STREAM, (ORDERS,))) == {
         "@type": "streams",
         "streams": [
             {
@@ -164,18 +165,18 @@ def test_lists_of_sources(stage: Stage) -> None:
             }
         ],
     }
-    tables = entity(stage, SourcesListed(Kind.TABLE, (COUNTS,)))
+    tables = entity(stage, SourceList(Kind.TABLE, (COUNTS,)))
     assert tables["@type"] == "tables"
     assert tables["tables"][0]["isWindowed"] is True
-    described = SourceDescribed(COUNTS, (), (STATUS,), is_extended=True)
-    extended = entity(stage, SourcesListed(Kind.TABLE, (COUNTS,), (described,), is_extended=True))
+    described = SourceDescription(COUNTS, (), (STATUS,), is_extended=True)
+    extended = entity(stage, SourceList(Kind.TABLE, (COUNTS,), (described,), is_extended=True))
     assert extended["@type"] == "source_descriptions"
     assert extended["sourceDescriptions"][0]["name"] == "COUNTS"
 
 
 def test_lists_of_queries(stage: Stage) -> None:
     push = PushStatus("transient_ORDERS_1", "SELECT * FROM ORDERS EMIT CHANGES;")
-    assert entity(stage, QueriesListed((STATUS,), (push,))) == {
+    assert entity(stage, QueryList((STATUS,), (push,))) == {
         "@type": "queries",
         "queries": [
             RUNNING,
@@ -190,27 +191,33 @@ def test_lists_of_queries(stage: Stage) -> None:
             },
         ],
     }
-    described = QueryDescribed("Q", "…", (), frozenset(), (), (), "plan")
-    extended = entity(stage, QueriesListed((STATUS,), (), (described,), is_extended=True))
+    described = QueryDescription("Q", "…", (), frozenset(), (), (), "plan")
+    extended = entity(stage, QueryList((STATUS,), (), (described,), is_extended=True))
     assert extended["@type"] == "query_descriptions"
     assert [query["id"] for query in extended["queryDescriptions"]] == ["Q"]
 
 
 @pytest.mark.parametrize(
-    ("state", "told"), [("STARTING", "RUNNING"), ("PAUSED", "PAUSED"), ("ERROR", "ERROR"), ("UNRESPONSIVE",) * 2]
+    ("state", "told"),
+    [
+        (QueryState.STARTING, "RUNNING"),
+        (QueryState.PAUSED, "PAUSED"),
+        (QueryState.ERROR, "ERROR"),
+        (QueryState.UNRESPONSIVE, "UNRESPONSIVE"),
+    ],
 )
-def test_states_are_those_that_clients_know(stage: Stage, state: str, told: str) -> None:
-    (query,) = entity(stage, QueriesListed((QueryStatus("Q", "…", COUNTS, state),)))["queries"]
+def test_states_are_those_that_clients_know(stage: Stage, state: QueryState, told: str) -> None:
+    (query,) = entity(stage, QueryList((QueryStatus("Q", "…", COUNTS, state),)))["queries"]
     assert (query["state"], query["statusCount"]) == (told, {told: 1})
 
 
 def test_a_query_that_is_built_in_the_place_of_another_one_names_it(stage: Stage) -> None:
-    listed = entity(stage, QueriesListed((STATUS, replace(STATUS, id="CTAS_COUNTS_3", rebuilds=STATUS.id))))
+    listed = entity(stage, QueryList((STATUS, replace(STATUS, id="CTAS_COUNTS_3", rebuilds=STATUS.id))))
     assert listed["queries"] == [RUNNING, {**RUNNING, "id": "CTAS_COUNTS_3", "rebuilds": STATUS.id}]
 
 
 def test_a_source_is_described_with_its_columns(stage: Stage) -> None:
-    found = entity(stage, SourceDescribed(ORDERS, (STATUS,), ()))
+    found = entity(stage, SourceDescription(ORDERS, (STATUS,), ()))
     assert found["@type"] == "sourceDescription"
     assert found["sourceDescription"] == {
         "name": "ORDERS",
@@ -237,7 +244,9 @@ def test_a_source_is_described_with_its_columns(stage: Stage) -> None:
 
 
 def test_a_windowed_table_is_described_at_length(stage: Stage) -> None:
-    described = SourceDescribed(COUNTS, (), (STATUS,), is_extended=True, partitions=4, replicas=3, statistics="lag: 0")
+    described = SourceDescription(
+        COUNTS, (), (STATUS,), is_extended=True, partitions=4, replicas=3, statistics="lag: 0"
+    )
     found = entity(stage, described)["sourceDescription"]
     assert found["windowType"] == "TUMBLING"
     assert (found["partitions"], found["replication"], found["extended"]) == (4, 3, True)
@@ -246,7 +255,7 @@ def test_a_windowed_table_is_described_at_length(stage: Stage) -> None:
 
 
 def test_a_query_is_described_with_both_plans(stage: Stage) -> None:
-    described = QueryDescribed(
+    described = QueryDescription(
         id="CTAS_COUNTS_2",
         statement="CREATE TABLE COUNTS AS …;",
         columns=(Column("ID", INTEGER), Column("N", BIGINT)),
@@ -255,10 +264,10 @@ def test_a_query_is_described_with_both_plans(stage: Stage) -> None:
         sinks=("COUNTS",),
         plan="our plan",
         topology="Spark's plan",
-        state="ERROR",
+        state=QueryState.ERROR,
         window="TUMBLING",
         properties={"auto.offset.reset": "earliest"},
-        errors=(Told(1_600, "no such topic"),),
+        errors=(QueryEvent(1_600, "no such topic"),),
     )
     found = entity(stage, described)
     assert found["@type"] == "queryDescription"
@@ -283,11 +292,11 @@ def test_a_query_is_described_with_both_plans(stage: Stage) -> None:
 
 def test_lists_of_topics(stage: Stage) -> None:
     topic = Topic("orders", (3, 3), consumers=4, groups=2)
-    assert entity(stage, TopicsListed((topic,))) == {
+    assert entity(stage, TopicList((topic,))) == {
         "@type": "kafka_topics",
         "topics": [{"name": "orders", "replicaInfo": [3, 3]}],
     }
-    assert entity(stage, TopicsListed((topic,), is_extended=True)) == {
+    assert entity(stage, TopicList((topic,), is_extended=True)) == {
         "@type": "kafka_topics_extended",
         "topics": [{"name": "orders", "replicaInfo": [3, 3], "consumerCount": 4, "consumerGroupCount": 2}],
     }
@@ -296,7 +305,7 @@ def test_lists_of_topics(stage: Stage) -> None:
 def test_functions(stage: Stage) -> None:
     names = ("COUNT", "EXPLODE", "UCASE")
     functions = tuple(found for name in names if (found := LIBRARY.find(name)) is not None)
-    listed = entity(stage, FunctionsListed(functions))
+    listed = entity(stage, FunctionList(functions))
     assert listed["@type"] == "function_names"
     assert [(each["name"], each["type"]) for each in listed["functions"]] == [
         ("COUNT", "AGGREGATE"),
@@ -304,7 +313,7 @@ def test_functions(stage: Stage) -> None:
         ("UCASE", "SCALAR"),
     ]
     assert set(listed["functions"][0]) == {"name", "type", "category"}
-    described = entity(stage, FunctionDescribed(functions[2]))
+    described = entity(stage, FunctionDescription(functions[2]))
     assert set(described) == {"@type", "name", "description", "author", "version", "path", "functions", "type"}
     assert described["@type"] == "describe_function"
     (overload,) = described["functions"]
@@ -318,7 +327,7 @@ def test_properties_variables_and_types(stage: Stage) -> None:
         Property("auto.offset.reset", "earliest", is_overridden=True, is_editable=True),
         Property("ksql.service.id", "default_", is_default=True),
     )
-    assert entity(stage, PropertiesListed(properties)) == {
+    assert entity(stage, PropertyList(properties)) == {
         "@type": "properties",
         "properties": [
             {"name": "auto.offset.reset", "scope": "KSQL", "value": "earliest", "editable": True, "level": "QUERY"},
@@ -327,11 +336,11 @@ def test_properties_variables_and_types(stage: Stage) -> None:
         "overwrittenProperties": ["auto.offset.reset"],
         "defaultProperties": ["ksql.service.id"],
     }
-    assert entity(stage, VariablesListed({"v": "1"})) == {
+    assert entity(stage, VariableList({"v": "1"})) == {
         "@type": "variables",
         "variables": [{"name": "v", "value": "1"}],
     }
-    assert entity(stage, TypesListed({"N": INTEGER, "A": Array(STRING)})) == {
+    assert entity(stage, TypeList({"N": INTEGER, "A": Array(STRING)})) == {
         "@type": "type_list",
         "types": {
             "A": {
@@ -345,13 +354,13 @@ def test_properties_variables_and_types(stage: Stage) -> None:
 
 
 def test_connectors(stage: Stage) -> None:
-    created = ConnectorCreated("c", "source", {"a": "b"}, ({"connector": "c", "task": 0},))
+    created = ConnectorCreation("c", "source", {"a": "b"}, ({"connector": "c", "task": 0},))
     assert entity(stage, created) == {
         "@type": "connector_info",
         "info": {"name": "c", "config": {"a": "b"}, "tasks": [{"connector": "c", "task": 0}], "type": "source"},
     }
-    assert entity(stage, ConnectorDropped("c")) == {"@type": "drop_connector", "connectorName": "c"}
-    listed = ConnectorsListed((ConnectorListed("c", "sink", "x.Y", "PAUSED"), ConnectorListed("d")))
+    assert entity(stage, ConnectorDeletion("c")) == {"@type": "drop_connector", "connectorName": "c"}
+    listed = ConnectorList((ConnectorSummary("c", "sink", "x.Y", "PAUSED"), ConnectorSummary("d")))
     assert entity(stage, listed) == {
         "@type": "connector_list",
         "connectors": [
@@ -360,7 +369,7 @@ def test_connectors(stage: Stage) -> None:
         ],
     }
     plugin = {"class": "x.Y", "type": "sink", "version": "1"}
-    assert entity(stage, ConnectorPluginsListed((plugin,))) == {
+    assert entity(stage, ConnectorPluginList((plugin,))) == {
         "@type": "connector_plugins_list",
         "connectorsPlugins": [{"className": "x.Y", "type": "sink", "version": "1"}],
     }
@@ -370,7 +379,7 @@ def test_connectors(stage: Stage) -> None:
         "tasks": [{"id": 0, "state": "FAILED", "worker_id": "w", "trace": "why"}],
         "type": "sink",
     }
-    assert entity(stage, ConnectorDescribed("x.Y", status, (), ("t",))) == {
+    assert entity(stage, ConnectorDescription("x.Y", status, (), ("t",))) == {
         "@type": "connector_description",
         "connectorClass": "x.Y",
         "status": {
@@ -385,12 +394,12 @@ def test_connectors(stage: Stage) -> None:
 
 
 def test_what_was_asserted(stage: Stage) -> None:
-    assert entity(stage, TopicAsserted("t", exists=False)) == {
+    assert entity(stage, TopicAssertion("t", exists=False)) == {
         "@type": "assert_topic",
         "topicName": "t",
         "exists": False,
     }
-    assert entity(stage, SchemaAsserted("s", None, exists=True)) == {
+    assert entity(stage, SchemaAssertion("s", None, exists=True)) == {
         "@type": "assert_schema",
         "subject": "s",
         "id": None,
@@ -400,7 +409,7 @@ def test_what_was_asserted(stage: Stage) -> None:
 
 def test_secrets_of_connectors_are_not_shown(stage: Stage) -> None:
     text = "CREATE SINK CONNECTOR C WITH ('a.password'='hush');"
-    stage.engine.answers = [Answered(text, Warned("Connector C already exists"))]
+    stage.engine.answers = [StatementResult(text, StatementWarning("Connector C already exists"))]
     assert "hush" not in str(stage.post("/ksql", {"ksql": text}).json)
     stage.engine.failure = StatementFailed(text, SqlProblem("Validation error", Position(1, 34)))
     answer = stage.post("/ksql", {"ksql": text})
@@ -411,7 +420,7 @@ def test_secrets_of_connectors_are_not_shown(stage: Stage) -> None:
 
 
 def test_statements_before_one_that_fails_are_told(stage: Stage) -> None:
-    done = Answered("CREATE STREAM A …;", Changed(("stream", "A"), "create", "Stream created", 1))
+    done = StatementResult("CREATE STREAM A …;", CommandStatus(("stream", "A"), "create", "Stream created", 1))
     stage.engine.failure = StatementFailed("DROP STREAM B;", SqlProblem("Source B does not exist."), [done])
     answer = stage.post("/ksql", {"ksql": "CREATE STREAM A …; DROP STREAM B;"})
     assert answer.status == 400

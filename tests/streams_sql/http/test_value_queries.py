@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.sql import Client, Refused
-from streams_sql.engine import value_queries
+from streams_sql.engine.client_queries import value_queries
 from tests.broker import BarnabasBroker
 from tests.sql_service import SqlProcess
 from tests.streams_sql.views.written_topic import WrittenTopic

@@ -8,8 +8,8 @@ from starlette.types import Receive, Scope, Send
 from barnabas.kernel.http.application import Policy
 from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
+from streams_sql.engine.client_queries.results import ResultKind, RowBatch
 from streams_sql.engine.failures import StatementFailed, Unavailable
-from streams_sql.engine.results import ResultKind, RowBatch
 from streams_sql.language.problem import SqlProblem
 from tests.kernel.http.service import Service
 from tests.streams_sql.http.conftest import Stage

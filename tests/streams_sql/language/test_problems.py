@@ -284,7 +284,7 @@ def test_nodes_keep_their_places() -> None:
 )
 def test_nothing_of_a_tree_is_left_out(node: exp.Expr, message: str) -> None:
     with pytest.raises(SyntaxProblem, match=message):
-        Conversion(Lines(""), {}).expression(node)
+        Conversion(Lines("")).expression(node)
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])

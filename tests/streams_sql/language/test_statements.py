@@ -7,8 +7,7 @@ from typing import cast
 import pytest
 
 from streams_sql.language.expressions import Binary, ColumnName, CustomType, FunctionCall, Literal
-from streams_sql.language.function_statements import CreateFunction, DropFunction, FunctionKind, FunctionParameter
-from streams_sql.language.outward_statements import (
+from streams_sql.language.external_statements import (
     AssertSchema,
     AssertTopic,
     ConnectorKind,
@@ -18,6 +17,7 @@ from streams_sql.language.outward_statements import (
     ShowConnectorPlugins,
     ShowConnectors,
 )
+from streams_sql.language.function_statements import CreateFunction, DropFunction, FunctionKind, FunctionParameter
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.statements import (
     Ago,

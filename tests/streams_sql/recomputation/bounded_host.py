@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from streams_sql.analysis.scan import plan_scan
-from streams_sql.engine.resolution import Resolved
+from streams_sql.engine.client_queries.resolution import ResolvedQuery
 from streams_sql.local.scan import Scan as ScanRun
 from streams_sql.plan.records import Problem
 from streams_sql.views.pages import Budget
@@ -48,7 +48,7 @@ class BoundedHost:
         query = _with_bounds(case.query)
         names = [source.name.upper() for source in case.sources]
         found = {name: source for name in names if (source := catalogue.source(name)) is not None}
-        plan = plan_scan(query_of(query.text), Resolved(query_of(query.text), found), time.time_ns() // 1_000_000)
+        plan = plan_scan(query_of(query.text), ResolvedQuery(query_of(query.text), found), time.time_ns() // 1_000_000)
         scan = ScanRun(plan, self._settings, None, Budget(), _fail, _pass_over)
         try:
             rows = []

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from barnabas.kernel.kafka_clients.admin import Admin
-from streams_sql.engine.resolution import Resolution, Resolved
-from streams_sql.engine.results import Result, ScanFigures
-from streams_sql.engine.scanning import Scanning
+from streams_sql.engine.client_queries.resolution import Resolution, ResolvedQuery
+from streams_sql.engine.client_queries.results import Result, ScanMetrics
+from streams_sql.engine.client_queries.scans import Scans
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.plan.bounded import ScanPlan
 from streams_sql.topics.schemas import TopicSchemas
@@ -26,7 +26,7 @@ class Look:
 
     result: Result
     rows: list[tuple[Any, ...]]
-    figures: ScanFigures
+    metrics: ScanMetrics
 
     @property
     def columns(self) -> list[str]:
@@ -46,9 +46,9 @@ class Looks:
         self.catalogue: Sources = sources(*self.statements)
         self.schemas = TopicSchemas(settings, registry)
         self.resolution = Resolution(Admin(settings), self.schemas)
-        self.scanning = Scanning(settings, registry, self.budget, 10, lambda: NOW_MS)
+        self.scanning = Scans(settings, registry, self.budget, 10, lambda: NOW_MS)
 
-    def resolved(self, text: str) -> Resolved:
+    def resolved(self, text: str) -> ResolvedQuery:
         return asyncio.run(self.resolution.resolved(query_of(text), self.catalogue))
 
     def plan(self, text: str) -> ScanPlan:
@@ -67,5 +67,5 @@ class Looks:
             rows = [row async for batch in result.batches for row in batch.rows]
         finally:
             await result.close()
-        assert result.figures is not None
-        return Look(result, rows, result.figures())
+        assert result.metrics is not None
+        return Look(result, rows, result.metrics())

@@ -79,7 +79,7 @@ def test_a_range_is_what_is_read(
     looks: Looks, source: str, range_: str, expected: list[tuple[int]], records: int
 ) -> None:
     look = looks.look(f"SELECT id FROM {source} {range_};")
-    assert (look.rows, look.figures.records) == (expected, records)
+    assert (look.rows, look.metrics.records) == (expected, records)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_condition_on_places_is_pushed_down(
     looks: Looks, condition: str, expected: list[tuple[int]], records: int
 ) -> None:
     look = looks.look(f"SELECT id FROM s WHERE {condition};")
-    assert (look.rows, look.figures.records) == (expected, records)
+    assert (look.rows, look.metrics.records) == (expected, records)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_table_as_it_was(looks: Looks) -> None:
 
 def test_what_cannot_be_decoded_is_counted_and_shown_on_request(looks: Looks) -> None:
     look = looks.look("SELECT id FROM `scanned.orders` WHERE ROWPARTITION = 0;")
-    assert (len(look.rows), look.figures.problems) == (10, 1)
+    assert (len(look.rows), look.metrics.problems) == (10, 1)
     rows = looks.rows(
         "SELECT ROWERROR, ROWKEY, id, ROWVALUE_BYTES, ROWKEY_BYTES, ROWSCHEMA FROM `scanned.orders` WHERE ROWERROR IS NOT NULL;"
     )

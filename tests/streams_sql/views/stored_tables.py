@@ -9,7 +9,7 @@ from typing import Any
 
 from streams_sql.analysis.pull import plan_pull
 from streams_sql.bounded.memory import MEMORY_BYTES, Memory
-from streams_sql.engine.catalogue import Catalogue
+from streams_sql.engine.catalogue.catalogue import Catalogue
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.statements import Query
 from streams_sql.plan.bounded import Bounded, BoundedPlan

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from streams_sql.analysis.pull import plan_pull
-from streams_sql.engine.catalogue import Catalogue
+from streams_sql.engine.catalogue.catalogue import Catalogue
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.statements import Kind, Query
 from streams_sql.plan.nodes import PullPlan

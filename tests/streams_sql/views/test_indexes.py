@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from streams_sql.engine.catalogue import Catalogue
+from streams_sql.engine.catalogue.catalogue import Catalogue
 from streams_sql.plan.bounded import looks_of
 from streams_sql.plan.nodes import PullPlan
 from streams_sql.sources import Source

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streams_sql.engine.catalogue import Catalogue
+from streams_sql.engine.catalogue.catalogue import Catalogue
 from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import PullPlan
 from streams_sql.sql_types import BIGINT, BOOLEAN, DOUBLE, INTEGER, STRING, TIMESTAMP, Decimal

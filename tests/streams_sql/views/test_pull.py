@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from streams_sql.engine.catalogue import Catalogue
+from streams_sql.engine.catalogue.catalogue import Catalogue
 from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import WindowKind
 from streams_sql.plan.records import window_suffix
