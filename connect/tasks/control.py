@@ -45,7 +45,7 @@ class Control:
         self.check()
 
     def terminate(self, number: int, frame: FrameType | None) -> None:
-        """SIGTERM: the same as the worker's wish to stop; if that was known, break off whatever the task does now. TaskStop."""
+        """SIGTERM: the same as the worker's request to stop; if that was known, break off whatever the task does now. TaskStop."""
         if self.wants_stop and _writes_log(frame):
             # Logging would take it for a failure of its own, and the task go on; a log record takes a moment only.
             again = threading.Timer(AGAIN_S, os.kill, (os.getpid(), number))

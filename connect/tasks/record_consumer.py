@@ -23,7 +23,7 @@ BATCH_RECORDS_MAX: Final = 10_000
 BATCH_RECORDS_FIRST: Final = 500
 GROWTH: Final = 4
 IDLE_S: Final = 0.25
-"""How long an empty topic is waited for before the worker's wishes are looked at."""
+"""How long an empty topic is waited for before the requests of the worker are checked."""
 LINGER_S: Final = 0.02
 """How long a batch waits for more records after its first."""
 RESCAN_S: Final = 10.0

@@ -81,7 +81,7 @@ class SourceTask:
             self._report.send()
 
     def _rest(self, seconds: float) -> None:
-        """Pass the time, with an eye on the worker's wishes and on what is due. TaskStop."""
+        """Pass the time, with an eye on the worker's requests and on what is due. TaskStop."""
         deadline = monotonic() + seconds
         while (left := deadline - monotonic()) > 0:
             if self._control.wants_pause:
