@@ -24,7 +24,7 @@ from streams_sql.analysis.traversal import walk
 from streams_sql.analysis.type_inference import TypeInference
 from streams_sql.language.expressions import ColumnName, Expression
 from streams_sql.language.problem import SqlProblem
-from streams_sql.language.statements import JoinKind, Kind, Query, Sorting, UnionAll, WindowKind
+from streams_sql.language.statements import JoinKind, Kind, Query, SortItem, UnionAll, WindowKind
 from streams_sql.language.statements import Relation as WrittenRelation
 from streams_sql.plan.bounded import (
     Bounded,
@@ -104,7 +104,7 @@ class _Chosen:
     """What is made of the joined rows: columns, and what they are ordered by. `groups` is None without any."""
 
     columns: tuple[Named, ...]
-    order: tuple[tuple[Typed, Sorting], ...]
+    order: tuple[tuple[Typed, SortItem], ...]
     keys: tuple[bool, ...]
     groups: tuple[tuple[Named, ...], GroupParts] | None = None
     having: Typed | None = None
@@ -301,7 +301,7 @@ def _with_type(value: Typed, expression: Expression, name: str) -> Typed:
 
 def _typed_order(
     query: Query, expressions: Sequence[Expression], inference: TypeInference
-) -> tuple[tuple[Typed, Sorting], ...]:
+) -> tuple[tuple[Typed, SortItem], ...]:
     found = []
     for expression, sorting in zip(expressions, query.order_by, strict=True):
         value = _with_type(inference.of(expression), expression, "ORDER BY")

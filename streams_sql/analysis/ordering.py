@@ -7,7 +7,7 @@ from streams_sql.analysis.select_list import Item
 from streams_sql.language.expressions import ColumnName, Expression, Literal
 from streams_sql.language.formatting import format_expression
 from streams_sql.language.problem import SqlProblem
-from streams_sql.language.statements import Query, Sorting
+from streams_sql.language.statements import Query, SortItem
 
 
 def order_expressions(query: Query, scope: Scope, items: list[Item]) -> list[Expression]:
@@ -16,7 +16,7 @@ def order_expressions(query: Query, scope: Scope, items: list[Item]) -> list[Exp
     return [_expression(sorting, scope, items) for sorting in query.order_by]
 
 
-def _expression(sorting: Sorting, scope: Scope, items: list[Item]) -> Expression:
+def _expression(sorting: SortItem, scope: Scope, items: list[Item]) -> Expression:
     written = sorting.expression
     match written:
         case Literal(bool() | None | str()):

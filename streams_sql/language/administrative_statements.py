@@ -18,17 +18,19 @@ from streams_sql.language.statements import (
     DescribeSource,
     DescribeSources,
     Kind,
-    Listed,
     Print,
     QueryAction,
     SetProperty,
     Show,
     ShowErrors,
+    ShowTarget,
     UndefineVariable,
     UnsetProperty,
 )
 
-_EXTENDABLE: Final = frozenset({Listed.TOPICS, Listed.ALL_TOPICS, Listed.STREAMS, Listed.TABLES, Listed.QUERIES})
+_EXTENDABLE: Final = frozenset(
+    {ShowTarget.TOPICS, ShowTarget.ALL_TOPICS, ShowTarget.STREAMS, ShowTarget.TABLES, ShowTarget.QUERIES}
+)
 
 
 def read_show(reader: Reader) -> Show | ShowErrors | ShowConnectors | ShowConnectorPlugins:
@@ -38,7 +40,7 @@ def read_show(reader: Reader) -> Show | ShowErrors | ShowConnectors | ShowConnec
     if reader.accept("ERRORS"):
         query_id = reader.written_word() if reader.accept_one_of("FOR", "OF") else None
         return ShowErrors(query_id, reader.integer("LIMIT") if reader.accept("LIMIT") else None)
-    listed = next((listed for listed in Listed if reader.accept(*listed.value.split())), None)
+    listed = next((listed for listed in ShowTarget if reader.accept(*listed.value.split())), None)
     if listed is None:
         raise reader.unexpected()
     return Show(listed, listed in _EXTENDABLE and reader.accept("EXTENDED"))

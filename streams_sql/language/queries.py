@@ -11,7 +11,7 @@ from streams_sql.language.formatting import is_plain
 from streams_sql.language.problem import Position
 from streams_sql.language.ranges import read_range
 from streams_sql.language.reader import Reader
-from streams_sql.language.statements import Emit, Join, JoinKind, Query, Relation, SelectAll, Sorting, UnionAll
+from streams_sql.language.statements import Emit, Join, JoinKind, Query, Relation, SelectAll, SortItem, UnionAll
 
 READS_MAX: Final = 64
 """Places where a query reads something. A query that has a name is there once for each use."""
@@ -144,16 +144,16 @@ def _without_source(reader: Reader, query: Query) -> Query:
     return replace(query, where=reader.condition()) if reader.accept("WHERE") else query
 
 
-def _read_order(reader: Reader) -> tuple[Sorting, ...]:
+def _read_order(reader: Reader) -> tuple[SortItem, ...]:
     return tuple(reader.listed(lambda: _read_sorting(reader))) if reader.accept("ORDER", "BY") else ()
 
 
-def _read_sorting(reader: Reader) -> Sorting:
+def _read_sorting(reader: Reader) -> SortItem:
     expression = reader.condition()
     is_descending = reader.accept_one_of("ASC", "DESC") == "DESC"
     if not reader.accept("NULLS"):
-        return Sorting(expression, is_descending)
-    return Sorting(expression, is_descending, reader.expect_one_of("FIRST", "LAST") == "FIRST")
+        return SortItem(expression, is_descending)
+    return SortItem(expression, is_descending, reader.expect_one_of("FIRST", "LAST") == "FIRST")
 
 
 def _read_bounds(reader: Reader) -> tuple[int | None, int | None]:

@@ -185,7 +185,7 @@ class Emit(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sorting:
+class SortItem:
     """An expression of ORDER BY. Without NULLS FIRST or LAST, NULL is less than every value."""
 
     expression: Expression
@@ -208,7 +208,7 @@ class Query:
     emit: Emit | None = None
     limit: int | None = None
     is_distinct: bool = False
-    order_by: tuple[Sorting, ...] = ()
+    order_by: tuple[SortItem, ...] = ()
     offset: int | None = None
     common: tuple[Relation, ...] = ()
     """WITH …: they stand in `source` and `joins` already, where they are used."""
@@ -351,7 +351,7 @@ class ChangeQuery:
 # -- statements that only ask ---------------------------------------------------------------------
 
 
-class Listed(Enum):
+class ShowTarget(Enum):
     PROPERTIES = "PROPERTIES"
     TOPICS = "TOPICS"
     ALL_TOPICS = "ALL TOPICS"
@@ -368,7 +368,7 @@ class Listed(Enum):
 class Show:
     """SHOW or LIST."""
 
-    listed: Listed
+    listed: ShowTarget
     is_extended: bool = False
 
 

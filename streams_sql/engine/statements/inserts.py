@@ -49,7 +49,7 @@ class NewRecord(NamedTuple):
     timestamp: int | None
 
 
-class Encoded(NamedTuple):
+class EncodedRecord(NamedTuple):
     key: bytes | None
     value: bytes | None
 
@@ -76,10 +76,10 @@ class RecordEncoder:
         self._key = _Part("key", target.key_format, schema.key, target.topic, registry)
         self._value = _Part("value", target.value_format, schema.value, target.topic, registry)
 
-    def deleting(self, key: Values) -> Encoded:
+    def deleting(self, key: Values) -> EncodedRecord:
         """The record that deletes the row of a key. SqlProblem."""
         self._missing(key)
-        return Encoded(self._key.encoded(key), None)
+        return EncodedRecord(self._key.encoded(key), None)
 
     def _missing(self, key: Values) -> list[str]:
         missing = [column.name for column, value in zip(self._target.schema.key, key, strict=True) if value is None]
@@ -89,10 +89,10 @@ class RecordEncoder:
             )
         return missing
 
-    def encoded(self, record: NewRecord) -> Encoded:
+    def encoded(self, record: NewRecord) -> EncodedRecord:
         """SqlProblem."""
         nothing = len(self._missing(record.key)) == len(record.key)
-        return Encoded(None if nothing else self._key.encoded(record.key), self._value.encoded(record.value))
+        return EncodedRecord(None if nothing else self._key.encoded(record.key), self._value.encoded(record.value))
 
 
 class _Part:
@@ -137,7 +137,7 @@ class Inserts:
         for each in sent:
             await each
 
-    def _encoded(self, target: Source, records: Sequence[NewRecord]) -> list[Encoded]:
+    def _encoded(self, target: Source, records: Sequence[NewRecord]) -> list[EncodedRecord]:
         encoder = RecordEncoder(target, self.registry)
         return [encoder.encoded(record) for record in records]
 
@@ -149,7 +149,7 @@ class Inserts:
         records = await asyncio.to_thread(lambda: list(map(encoder.deleting, keys)))
         await asyncio.gather(*(self.send(plan.target.topic, record, None) for record in records))
 
-    def send(self, topic: str, record: Encoded, timestamp: int | None) -> asyncio.Future[None]:
+    def send(self, topic: str, record: EncodedRecord, timestamp: int | None) -> asyncio.Future[None]:
         """Done when the record is in the topic; it fails with Unavailable. Records that were sent first are there first."""
         delivered = _promised(self._loop)
 
@@ -239,8 +239,8 @@ class Inserter:
         fit, and with Unavailable. To be called again when it has returned."""
         return [self._sent(each) for each in await asyncio.to_thread(self._encoded, rows)]
 
-    def _encoded(self, rows: Sequence[Mapping[str, Any]]) -> list[tuple[Encoded, int | None] | Exception]:
-        found: list[tuple[Encoded, int | None] | Exception] = []
+    def _encoded(self, rows: Sequence[Mapping[str, Any]]) -> list[tuple[EncodedRecord, int | None] | Exception]:
+        found: list[tuple[EncodedRecord, int | None] | Exception] = []
         for row in rows:
             try:
                 *values, timestamp = self._rows.row(row)
@@ -250,7 +250,7 @@ class Inserter:
                 found.append(problem)
         return found
 
-    def _sent(self, encoded: tuple[Encoded, int | None] | Exception) -> asyncio.Future[None]:
+    def _sent(self, encoded: tuple[EncodedRecord, int | None] | Exception) -> asyncio.Future[None]:
         if not isinstance(encoded, Exception):
             record, timestamp = encoded
             return self._inserts.send(self._topic, record, timestamp)

@@ -42,9 +42,9 @@ from streams_sql.language.statements import (
     DescribeSource,
     DescribeSources,
     Kind,
-    Listed,
     Show,
     ShowErrors,
+    ShowTarget,
 )
 from streams_sql.plan.lineage import origins
 from streams_sql.plan.text import plan_text
@@ -77,24 +77,24 @@ class Listings:
 
     async def show(self, statement: Show, session: Session) -> Entity:
         match statement.listed:
-            case Listed.STREAMS:
+            case ShowTarget.STREAMS:
                 return await self._sources(Kind.STREAM, is_extended=statement.is_extended)
-            case Listed.TABLES:
+            case ShowTarget.TABLES:
                 return await self._sources(Kind.TABLE, is_extended=statement.is_extended)
-            case Listed.QUERIES:
+            case ShowTarget.QUERIES:
                 return self._queries(is_extended=statement.is_extended)
-            case Listed.TOPICS | Listed.ALL_TOPICS:
+            case ShowTarget.TOPICS | ShowTarget.ALL_TOPICS:
                 return await self._topics(statement)
-            case Listed.FUNCTIONS:
+            case ShowTarget.FUNCTIONS:
                 known = {name: found for name in LIBRARY.names() if (found := LIBRARY.find(name))}
                 return FunctionList(tuple(found for _, found in sorted({**known, **self.catalogue.functions}.items())))
-            case Listed.INDEXES:
+            case ShowTarget.INDEXES:
                 return IndexList(self.views.index_statuses())
-            case Listed.TYPES:
+            case ShowTarget.TYPES:
                 return TypeList(self.catalogue.types)
-            case Listed.VARIABLES:
+            case ShowTarget.VARIABLES:
                 return VariableList(session.variables)
-            case Listed.PROPERTIES:
+            case ShowTarget.PROPERTIES:
                 return self._properties(session)
 
     async def describe(self, statement: DescribeSource) -> SourceDescription:
@@ -208,7 +208,7 @@ class Listings:
         none = TopicReaders(0, 0)
         shown = []
         for name, layout in sorted(found.items()):
-            if statement.listed is Listed.ALL_TOPICS or not name.startswith(_INTERNAL):
+            if statement.listed is ShowTarget.ALL_TOPICS or not name.startswith(_INTERNAL):
                 read_by = readers.get(name, none)
                 shown.append(Topic(name, layout.replicas, read_by.consumers, read_by.groups))
         return TopicList(tuple(shown), is_extended=statement.is_extended)

@@ -12,9 +12,9 @@ from streams_sql.language.statements import (
     DescribeSource,
     DescribeSources,
     Explain,
-    Listed,
     Show,
     ShowErrors,
+    ShowTarget,
     Statement,
 )
 
@@ -33,7 +33,7 @@ def executor_of(statement: Statement) -> Executor:
             return Executor.LEADER
         case Explain() | ShowErrors() | DescribeSource() | DescribeSources() | DescribeFunction() | DescribeConnector():
             return Executor.QUERY_SERVER
-        case Show(listed=Listed.QUERIES):
+        case Show(listed=ShowTarget.QUERIES):
             return Executor.QUERY_SERVER
     return Executor.ANY_SERVER
 
