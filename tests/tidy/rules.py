@@ -52,6 +52,8 @@ SHARED_ROOTS = ("core_broker",)
 PRINTING_FOLDERS = ("barnabas/cli", "barnabas/kafka_tools", "benchmarks", "deploy", "tests/provision")
 # A library that is whole whether or not a service uses all of it already: here a test is use enough.
 LIBRARY_FOLDERS = ("barnabas/wire", "connect/compliance")
+# What users import: only their code does.
+PUBLIC_MODULES = ("barnabas.connect", "barnabas.sql", "barnabas.testing")
 # The rules and their samples must spell out what they forbid.
 RULE_FILES = ("tests/tidy/rules.py", "tests/test_tidy.py")
 
@@ -151,7 +153,8 @@ def dead_modules(project: Project) -> Iterator[Violation]:
         if module.inside(*PACKAGES):
             by_product |= imported
     for module in project.modules:
-        alive = by_product if module.inside(*PACKAGES) and not module.inside(*LIBRARY_FOLDERS) else by_anything
+        is_product = module.inside(*PACKAGES) and not module.inside(*LIBRARY_FOLDERS)
+        alive = by_product if is_product and module.name not in PUBLIC_MODULES else by_anything
         if not (module.name in alive or _starts_by_itself(module)):
             yield Violation(module.path, 1, f"nothing imports {module.name}")
 
