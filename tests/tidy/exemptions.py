@@ -4,7 +4,6 @@ from __future__ import annotations
 
 # (name of the rule, path) -> reason
 EXEMPTIONS: dict[tuple[str, str], str] = {
-    ("dead_modules", "barnabas/testing.py"): "what tests of our users import, and pytest by its entry point",
     ("printing", "tests/chaos/__main__.py"): "a program that people run by hand; it prints what it killed and found",
     ("printing", "tests/soak.py"): "a program that people run by hand; it prints what it found",
     (
