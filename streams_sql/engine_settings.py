@@ -21,6 +21,7 @@ from streams_sql.analysis.defaults import (
     Defaults,
 )
 from streams_sql.bounded.memory import MEMORY_SETTING
+from streams_sql.bounded.pages import ROWS_SETTING, TIME_SETTING, Budget
 from streams_sql.client_names import QUERY_NAMES
 from streams_sql.engine.client_queries.push_jobs import PushSettings
 from streams_sql.engine.queries.processing_log import ProcessingLogSettings
@@ -41,7 +42,6 @@ from streams_sql.engine.statements.queries_file import QUERIES_FILE
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.settings import CONNECT_URL, PLAIN_REGISTRY_URL, PROCESSING_LOG_PREFIX, REGISTRY_URL, SERVICE_ID
 from streams_sql.spark.masters import is_local
-from streams_sql.views.pages import ROWS_SETTING, TIME_SETTING, Budget
 
 PROCESSING_LOG_SUFFIX: Final = "ksql_processing_log"
 INTERNAL_PREFIX: Final = "_confluent-ksql-"

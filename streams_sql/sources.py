@@ -101,6 +101,16 @@ class Schema:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingSchema:
+    """What has to be looked up in the registry: the schema of the topic's keys, of its values, or both. Keys that are no record are a
+    column of their own, values where WRAP_SINGLE_VALUE says so."""
+
+    topic: str
+    key: FormatUse | None
+    value: FormatUse | None
+
+
+@dataclass(frozen=True, slots=True)
 class InferredSchema:
     """The columns that the registry has for a topic; None for what was not asked for."""
 

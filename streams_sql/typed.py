@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
 
-from streams_sql.functions.declaration import Overload
+from streams_sql.function_declaration import Overload
 from streams_sql.sql_types import SqlType
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from streams_sql.analysis.format_rules import check_value
 from streams_sql.analysis.scope import SYSTEM_COLUMNS
 from streams_sql.analysis.type_names import known_type
-from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.language.statements import AlterSource
+from streams_sql.problem import SqlProblem, placed_at
 from streams_sql.sources import Column, Source
 
 

@@ -23,7 +23,6 @@ from streams_sql.analysis.table_functions import has_table_functions
 from streams_sql.analysis.traversal import walk
 from streams_sql.analysis.type_inference import TypeInference
 from streams_sql.language.expressions import ColumnName, Expression
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import JoinKind, Kind, Query, SortItem, UnionAll, WindowKind
 from streams_sql.language.statements import Relation as WrittenRelation
 from streams_sql.plan.bounded import (
@@ -42,6 +41,7 @@ from streams_sql.plan.bounded import (
 )
 from streams_sql.plan.conjuncts import columns_in, conjunction, conjuncts, with_columns
 from streams_sql.plan.nodes import Named
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import WINDOWEND, WINDOWSTART, Column, Schema, Source
 from streams_sql.sql_types import BIGINT, Array, Map, SqlType, Struct
 from streams_sql.typed import Operation, Operator, Typed

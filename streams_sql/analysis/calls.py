@@ -9,7 +9,7 @@ from streams_sql import typed
 from streams_sql.analysis.cast_hints import can_cast
 from streams_sql.analysis.coercion import converted
 from streams_sql.analysis.type_inference import TypeInference
-from streams_sql.functions.declaration import AggregateFunction, Function, IntervalUnit, Overload
+from streams_sql.function_declaration import AggregateFunction, Function, IntervalUnit, Overload
 from streams_sql.functions.library import LIBRARY
 from streams_sql.functions.resolution import (
     Argument,
@@ -22,7 +22,7 @@ from streams_sql.functions.resolution import (
 )
 from streams_sql.language import expressions as written
 from streams_sql.language.expressions import Expression
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import BIGINT, BYTES, DATE, DOUBLE, INTEGER, STRING, TIME, TIMESTAMP, Decimal, SqlType
 from streams_sql.typed import Typed
 

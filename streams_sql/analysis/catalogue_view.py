@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final, Protocol
 
 from streams_sql.language.expressions import ColumnName
-from streams_sql.language.problem import Position, SqlProblem
+from streams_sql.problem import Position, SqlProblem
 from streams_sql.sources import Source
 
 # Below this similarity (0 to 1) a suggestion misleads more than it helps.

@@ -17,7 +17,7 @@ from streams_sql.analysis.numbers import (
     widened,
 )
 from streams_sql.analysis.type_names import base_name
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import (
     BIGINT,
     BOOLEAN,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from streams_sql.functions.ordered_aggregates import COLLECT_LIST_LIMIT, COLLECT_SET_LIMIT
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 KEY_FORMAT: Final = "ksql.persistence.default.format.key"
 VALUE_FORMAT: Final = "ksql.persistence.default.format.value"

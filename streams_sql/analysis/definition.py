@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from streams_sql.analysis.defaults import Defaults
 from streams_sql.analysis.format_rules import (
@@ -20,22 +20,21 @@ from streams_sql.analysis.timestamp_rules import timestamp_rule
 from streams_sql.analysis.type_names import known_type
 from streams_sql.analysis.with_clause import WithClause
 from streams_sql.formats.capabilities import CAPABILITIES
-from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.language.statements import ColumnDefinition, ColumnRole, CreateSource, Kind
-from streams_sql.sources import HEADERS_TYPE, Column, FormatUse, HeaderColumn, InferredSchema, Schema, Source
+from streams_sql.problem import SqlProblem, placed_at
+from streams_sql.sources import (
+    HEADERS_TYPE,
+    Column,
+    FormatUse,
+    HeaderColumn,
+    InferredSchema,
+    MissingSchema,
+    Schema,
+    Source,
+)
 from streams_sql.sql_types import BYTES
 
 _KEYS = {Kind.STREAM: ColumnRole.KEY, Kind.TABLE: ColumnRole.PRIMARY_KEY}
-
-
-@dataclass(frozen=True, slots=True)
-class MissingSchema:
-    """What has to be looked up in the registry: the schema of the topic's keys, of its values, or both. Keys that are no record are a
-    column of their own, values where WRAP_SINGLE_VALUE says so."""
-
-    topic: str
-    key: FormatUse | None
-    value: FormatUse | None
 
 
 def missing_schema(statement: CreateSource, defaults: Defaults) -> MissingSchema | None:

@@ -10,9 +10,9 @@ from streams_sql.analysis.catalogue_view import CatalogueView, choice_hint, sour
 from streams_sql.analysis.insertion import column_value
 from streams_sql.language.expressions import Binary, ColumnName, Expression, In
 from streams_sql.language.formatting import format_expression
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.table_statements import DeleteRows
 from streams_sql.plan.nodes import DeletePlan
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Column, Source
 from streams_sql.typed import Typed
 

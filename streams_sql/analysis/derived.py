@@ -10,9 +10,9 @@ from streams_sql import typed
 from streams_sql.analysis.coercion import converted, implicitly_castable
 from streams_sql.analysis.column_names import ColumnNaming
 from streams_sql.analysis.outputs import AnalysedQuery, Output, check_names
-from streams_sql.language.problem import Position, SqlProblem
 from streams_sql.language.statements import Kind
 from streams_sql.plan.nodes import Named, Node, Project, Shape, UnionAll
+from streams_sql.problem import Position, SqlProblem
 from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, WINDOW_BOUNDS, Column, KeyWindow, Schema, Source
 from streams_sql.sql_types import SqlType
 

@@ -11,8 +11,8 @@ from streams_sql.analysis.definition import declared_schema
 from streams_sql.analysis.insertion import column_value
 from streams_sql.analysis.with_clause import WithClause
 from streams_sql.language.expressions import Expression
-from streams_sql.language.problem import Position, SqlProblem
 from streams_sql.language.statements import AssertRows, AssertSource
+from streams_sql.problem import Position, SqlProblem
 from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, WINDOW_BOUNDS, Column, KeyWindow, Source
 from streams_sql.typed import Literal, Typed
 

@@ -12,7 +12,7 @@ from streams_sql.analysis.defaults import Defaults
 from streams_sql.analysis.type_names import base_name
 from streams_sql.analysis.with_clause import FormatProperties
 from streams_sql.formats.capabilities import CAPABILITIES, Capabilities
-from streams_sql.language.problem import Position, SqlProblem
+from streams_sql.problem import Position, SqlProblem
 from streams_sql.sources import Column, FormatUse
 from streams_sql.sql_types import STRING, Array, Map, SqlType, Struct
 

@@ -14,14 +14,14 @@ from streams_sql.analysis.relation import Key, Relation, typed_columns, typed_co
 from streams_sql.analysis.scope import Scope
 from streams_sql.analysis.select_list import Item
 from streams_sql.analysis.traversal import rewritten, walk
-from streams_sql.functions.declaration import UNLIMITED, AggregateFunction
+from streams_sql.function_declaration import UNLIMITED, AggregateFunction
 from streams_sql.functions.library import LIBRARY
 from streams_sql.functions.resolution import LambdaTypes, resolve_aggregate, unknown_function
 from streams_sql.language.expressions import ColumnName, Expression, FunctionCall
 from streams_sql.language.formatting import format_expression
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Emit, Query, Window, WindowKind
 from streams_sql.plan.nodes import Aggregate, AggregateCall, Filter, Named, Shape
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, WINDOW_BOUNDS, Column, KeyWindow
 from streams_sql.typed import Typed
 

@@ -11,9 +11,9 @@ from streams_sql.analysis.type_inference import TypeInference
 from streams_sql.analysis.type_names import base_name
 from streams_sql.language.expressions import ColumnName, Expression, Lambda
 from streams_sql.language.formatting import format_expression
-from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.language.statements import InsertValues
 from streams_sql.plan.nodes import InsertPlan, InsertRow
+from streams_sql.problem import SqlProblem, placed_at
 from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, Column, Source
 from streams_sql.typed import Literal, Typed
 

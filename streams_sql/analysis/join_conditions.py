@@ -9,8 +9,8 @@ from streams_sql.analysis.scope import NamedSource, Scope
 from streams_sql.analysis.traversal import walk
 from streams_sql.language.expressions import Binary, ColumnName, Expression
 from streams_sql.language.formatting import format_expression
-from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.language.statements import Join, WindowKind
+from streams_sql.problem import SqlProblem, placed_at
 
 CLAUSE: Final = "JOIN ON"
 

@@ -8,9 +8,9 @@ from typing import Final
 from streams_sql import typed
 from streams_sql.analysis.join_conditions import Condition
 from streams_sql.formats.capabilities import CAPABILITIES
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Join, JoinKind, WindowKind
 from streams_sql.plan.nodes import ForeignKeyJoin, LookupJoin, Named, Node, Project, Shape, StreamJoin, TableJoin
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, WINDOW_BOUNDS, WINDOWEND, WINDOWSTART, Column
 from streams_sql.sql_types import BOOLEAN
 from streams_sql.typed import Typed

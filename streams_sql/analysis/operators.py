@@ -8,7 +8,7 @@ from typing import Final
 from streams_sql.analysis.coercion import converted
 from streams_sql.analysis.numbers import as_decimal, decimal_result, rank, widened
 from streams_sql.analysis.type_names import base_name
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import (
     BOOLEAN,
     BYTES,

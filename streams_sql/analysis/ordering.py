@@ -6,8 +6,8 @@ from streams_sql.analysis.scope import Scope
 from streams_sql.analysis.select_list import Item
 from streams_sql.language.expressions import ColumnName, Expression, Literal
 from streams_sql.language.formatting import format_expression
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Query, SortItem
+from streams_sql.problem import SqlProblem
 
 
 def order_expressions(query: Query, scope: Scope, items: list[Item]) -> list[Expression]:

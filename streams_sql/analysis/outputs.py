@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from streams_sql.analysis.relation import Key, Relation
 from streams_sql.analysis.scope import Scope
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Query
 from streams_sql.plan.nodes import Node
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Column, Source
 from streams_sql.sql_types import SqlType
 from streams_sql.typed import Typed

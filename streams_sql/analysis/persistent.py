@@ -26,11 +26,11 @@ from streams_sql.analysis.spelling import spelled
 from streams_sql.analysis.timestamp_rules import retimed, timestamp_rule
 from streams_sql.analysis.with_clause import WithClause
 from streams_sql.language.expressions import Literal
-from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.language.statements import CreateAsSelect, InsertSelect, Kind, Query, Window
 from streams_sql.plan.nodes import Named, PersistentPlan, Project
 from streams_sql.plan.pipeline import makes_keys
 from streams_sql.plan.text import expression_text
+from streams_sql.problem import SqlProblem, placed_at
 from streams_sql.sources import ROWTIME, Column, FormatUse, Schema, Source
 from streams_sql.sql_types import quoted
 

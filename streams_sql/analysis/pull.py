@@ -14,10 +14,10 @@ from streams_sql.analysis.scope import scope_of
 from streams_sql.analysis.select_list import Item, select_list
 from streams_sql.analysis.traversal import walk
 from streams_sql.language.expressions import ColumnName
-from streams_sql.language.problem import Position, SqlProblem, placed_at
 from streams_sql.language.statements import Query, SelectColumn, UnionAll
 from streams_sql.plan.bounded import BoundedPlan
 from streams_sql.plan.nodes import Named, PullPlan
+from streams_sql.problem import Position, SqlProblem, placed_at
 from streams_sql.sources import Column
 from streams_sql.typed import Typed
 

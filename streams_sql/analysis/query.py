@@ -19,10 +19,10 @@ from streams_sql.analysis.select_list import Item, is_selected, select_list
 from streams_sql.analysis.table_functions import flattened, has_table_functions
 from streams_sql.analysis.type_inference import TypeInference
 from streams_sql.language.expressions import ColumnName, Expression, Literal
-from streams_sql.language.problem import Position, SqlProblem, placed_at
 from streams_sql.language.statements import Emit, Query, UnionAll
 from streams_sql.language.statements import Relation as WrittenRelation
 from streams_sql.plan.nodes import Aggregate, AggregateCall, Filter, Named, Node, Project, Shape
+from streams_sql.problem import Position, SqlProblem, placed_at
 from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, WINDOW_BOUNDS, Column
 
 NO_LIMITS: Final[Mapping[str, int]] = {}

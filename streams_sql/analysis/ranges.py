@@ -9,9 +9,9 @@ from streams_sql.analysis.catalogue_view import CatalogueView, known_source
 from streams_sql.analysis.query_parts import relations
 from streams_sql.analysis.timestamps import milliseconds_of
 from streams_sql.language.expressions import Literal
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Ago, AtOffset, AtTime, Point, Query, TopicRange
 from streams_sql.plan.spans import ALL, Span
+from streams_sql.problem import SqlProblem
 
 TAIL_MAX: Final = 100_000
 """Records of TAIL: all of them are looked at before the first is shown."""

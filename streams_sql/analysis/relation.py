@@ -11,8 +11,8 @@ from streams_sql.analysis.scope import NamedSource, PlannedRows, Scope
 from streams_sql.analysis.timestamps import with_times_as_numbers
 from streams_sql.analysis.type_inference import Columns, TypeInference
 from streams_sql.language.expressions import Expression, Literal
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import Filter, Named, Node, Read, Rekey, Shape
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, WINDOW_BOUNDS, Column
 from streams_sql.sql_types import BOOLEAN
 from streams_sql.typed import Typed

@@ -20,10 +20,10 @@ from streams_sql.analysis.ranges import asked_spans
 from streams_sql.analysis.select_list import Item
 from streams_sql.analysis.table_functions import has_table_functions
 from streams_sql.language.expressions import ColumnName, Expression, FunctionCall, Literal
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Join, JoinKind, Query, SelectColumn
 from streams_sql.plan.bounded import Bounded, BoundedPlan, Computed, Distinct, OrderBy, Piped, ScanPlan, Slice, Sorted
 from streams_sql.plan.nodes import Named
+from streams_sql.problem import SqlProblem
 from streams_sql.processors.windows import GRACE_DEFAULT_MS
 from streams_sql.sources import WINDOW_BOUNDS, Column
 from streams_sql.sql_types import Array, Map, Struct

@@ -11,10 +11,10 @@ from streams_sql.analysis.catalogue_view import CatalogueView, choice_hint, know
 from streams_sql.analysis.column_names import SYNTHETIC_KEY, joined_name
 from streams_sql.analysis.traversal import rewritten, with_children
 from streams_sql.language.expressions import ColumnName, Expression, FunctionCall, Lambda
-from streams_sql.language.problem import Position, SqlProblem
 from streams_sql.language.statements import Query
 from streams_sql.language.statements import Relation as WrittenRelation
 from streams_sql.plan.nodes import Node
+from streams_sql.problem import Position, SqlProblem
 from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, WINDOW_BOUNDS, Column, Source
 from streams_sql.sql_types import SqlType
 

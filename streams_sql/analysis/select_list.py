@@ -9,8 +9,8 @@ from streams_sql.analysis.column_names import ColumnNaming, joined_name
 from streams_sql.analysis.relation import Relation
 from streams_sql.analysis.scope import SYSTEM_COLUMNS, Scope, taken_names
 from streams_sql.language.expressions import ColumnName, Dereference, Expression
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Query, SelectAll, SelectColumn
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import WINDOW_BOUNDS
 from streams_sql.sql_types import Struct
 

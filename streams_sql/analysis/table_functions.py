@@ -10,10 +10,10 @@ from streams_sql.analysis.column_names import table_function_name
 from streams_sql.analysis.relation import Relation, typed_columns
 from streams_sql.analysis.select_list import Item
 from streams_sql.analysis.traversal import rewritten, walk
-from streams_sql.functions.declaration import Function
+from streams_sql.function_declaration import Function
 from streams_sql.language.expressions import Case, ColumnName, Expression, FunctionCall
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import FlatMap, Shape
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Column
 
 

@@ -9,8 +9,8 @@ from streams_sql.analysis.catalogue_view import nearest_hint
 from streams_sql.analysis.type_inference import TypeInference
 from streams_sql.analysis.with_clause import WithClause
 from streams_sql.language.expressions import Case, Cast, ColumnName, Expression, FunctionCall, IsNull, Literal
-from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.plan.nodes import Named, Project
+from streams_sql.problem import SqlProblem, placed_at
 from streams_sql.sources import ROWTIME, Schema, TimestampRule
 from streams_sql.sql_types import BIGINT, STRING, TIMESTAMP
 from streams_sql.typed import Column

@@ -9,7 +9,7 @@ from typing import Final
 from streams_sql.analysis.operators import COMPARISONS
 from streams_sql.analysis.traversal import rewritten
 from streams_sql.language.expressions import Between, Binary, ColumnName, Expression, Literal
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import ROWTIME, WINDOW_BOUNDS
 
 MILLISECOND: Final = timedelta(milliseconds=1)

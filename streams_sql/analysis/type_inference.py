@@ -16,7 +16,7 @@ from streams_sql.analysis.type_names import base_name, known_type
 from streams_sql.language import expressions as written
 from streams_sql.language.expressions import Expression
 from streams_sql.language.formatting import format_expression
-from streams_sql.language.problem import Position, SqlProblem
+from streams_sql.problem import Position, SqlProblem
 from streams_sql.sql_types import (
     BIGINT,
     BOOLEAN,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from streams_sql.analysis.catalogue_view import nearest_hint
 from streams_sql.language.expressions import CustomType, TypeName
-from streams_sql.language.problem import Position, SqlProblem
 from streams_sql.language.type_names import TYPE_NAMES
+from streams_sql.problem import Position, SqlProblem
 from streams_sql.sql_types import DECIMAL_PRECISION_MAX, Array, Decimal, Map, SqlType, Struct
 
 

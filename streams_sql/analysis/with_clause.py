@@ -10,8 +10,8 @@ from typing import Final
 from streams_sql.analysis.catalogue_view import nearest_hint
 from streams_sql.language.expressions import Literal, NamedLiteral
 from streams_sql.language.formatting import literal_text
-from streams_sql.language.problem import Position, SqlProblem
 from streams_sql.language.statements import Properties, WindowKind
+from streams_sql.problem import Position, SqlProblem
 from streams_sql.sources import KeyWindow
 
 _OF_SINKS: Final = (

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 MEMORY_SETTING: Final = "sql.pull.memory.max.bytes"
 MEMORY_BYTES: Final = 256 * 1024 * 1024

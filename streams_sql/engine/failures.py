@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 if TYPE_CHECKING:
     from streams_sql.engine.statements.entities import StatementResult

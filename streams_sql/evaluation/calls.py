@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from streams_sql.functions.declaration import Overload
+from streams_sql.function_declaration import Overload
 from streams_sql.sql_types import SqlType
 
 

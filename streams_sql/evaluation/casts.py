@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from barnabas.kernel.java.numbers import double_text
 from streams_sql.evaluation import decimals, floats, time_texts
 from streams_sql.evaluation.integers import BIGINT_MAX, INTEGER_MAX, ranged, ranged_float
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import (
     BIGINT,
     BOOLEAN,

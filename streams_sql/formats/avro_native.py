@@ -17,10 +17,10 @@ from streams_sql.formats.avro_reading import read_avro_schema
 from streams_sql.formats.mismatch import Mismatch
 from streams_sql.formats.serde import Layout
 from streams_sql.formats.spark_texts import let, needs_python, new_schema, text_literal
+from streams_sql.formats.spark_types import spark_type
 from streams_sql.formats.wrapping import is_wrapped
 from streams_sql.formats.written import Fields, Scalar, value_reader
 from streams_sql.sources import Column
-from streams_sql.spark.type_names import spark_type
 from streams_sql.sql_types import (
     BIGINT,
     BOOLEAN,

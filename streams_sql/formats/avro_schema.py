@@ -9,7 +9,7 @@ from typing import Any, Final
 from streams_sql.formats import connect_names as names
 from streams_sql.formats.serde import Layout
 from streams_sql.formats.wrapping import is_wrapped
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import (
     BIGINT,
     BOOLEAN,

@@ -13,7 +13,7 @@ from streams_sql.evaluation.integers import BIGINT_MAX, INTEGER_MAX
 from streams_sql.formats.mismatch import Mismatch
 from streams_sql.formats.number_texts import decimal_number, double, fitted, time_of_day, whole_number
 from streams_sql.formats.serde import Decode, Encode, Layout, Undecodable, Values
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Column
 from streams_sql.sql_types import (
     BIGINT,

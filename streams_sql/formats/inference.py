@@ -8,15 +8,14 @@ from typing import Final
 from barnabas.kernel.serdes.registry_client import RegistryClient
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
 from barnabas.kernel.serdes.serdes_error import SerdesError
-from streams_sql.analysis.definition import MissingSchema
 from streams_sql.formats.capabilities import CAPABILITIES
 from streams_sql.formats.library import FORMATS
 from streams_sql.formats.mismatch import Mismatch
 from streams_sql.formats.registered import RegisteredFormat, registry_client, subject_of
 from streams_sql.formats.serde import Layout, RegistryAccess
 from streams_sql.formats.written import Fields, Part, sql_type
-from streams_sql.language.problem import SqlProblem
-from streams_sql.sources import Column, FormatUse, InferredSchema
+from streams_sql.problem import SqlProblem
+from streams_sql.sources import Column, FormatUse, InferredSchema, MissingSchema
 
 # What the only column of an unnamed schema is called.
 KEY_COLUMN: Final = "ROWKEY"

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from streams_sql.formats.serde import Decode, DecodeColumns, Encode, Layout, Undecodable, Values
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import BIGINT, BYTES, DOUBLE, INTEGER, STRING, Base, SqlType, quoted
 
 

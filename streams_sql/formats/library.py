@@ -17,7 +17,7 @@ from streams_sql.formats.protobuf_format import ProtobufFormat
 from streams_sql.formats.protobuf_nosr_format import PlainProtobufFormat
 from streams_sql.formats.serde import DecodeColumns, Encode, Format, Layout
 from streams_sql.formats.spelling import renaming, written_layout
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 _ALL: Final[tuple[Format, ...]] = (
     NoneFormat(),

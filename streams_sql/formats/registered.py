@@ -17,7 +17,7 @@ from streams_sql.formats.mismatch import Mismatch
 from streams_sql.formats.serde import Decode, Encode, Layout, RegistryAccess, Undecodable, Values
 from streams_sql.formats.wrapping import is_wrapped
 from streams_sql.formats.written import Part
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 READERS_KEPT_MAX: Final = 1_000
 CLIENTS_KEPT_MAX: Final = 16

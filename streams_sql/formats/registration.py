@@ -13,7 +13,7 @@ from streams_sql.formats.mismatch import Mismatch
 from streams_sql.formats.registered import RegisteredFormat, registry_client, subject_of
 from streams_sql.formats.serde import Layout, RegistryAccess
 from streams_sql.formats.spelling import written_layout
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Source
 
 _NOT_FOUND: Final = 404

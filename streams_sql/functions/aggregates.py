@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from streams_sql.evaluation import decimals
 from streams_sql.evaluation.integers import wrap_bigint, wrap_integer
-from streams_sql.functions.declaration import Accumulator
+from streams_sql.function_declaration import Accumulator
 from streams_sql.functions.registration import aggregate
 from streams_sql.sql_types import DECIMAL_PRECISION_MAX, SqlType
 from streams_sql.sql_types import Decimal as DecimalType

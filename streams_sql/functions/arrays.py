@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from streams_sql.evaluation.casts import text_function
 from streams_sql.evaluation.integers import wrap_bigint, wrap_integer
-from streams_sql.functions.declaration import Group
+from streams_sql.function_declaration import Group
 from streams_sql.functions.registration import scalar
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import BIGINT, BOOLEAN, DOUBLE, INTEGER, STRING, Array, SqlType
 from streams_sql.sql_types import Decimal as DecimalType
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 from streams_sql.evaluation.casts import decode_base64
-from streams_sql.functions.declaration import Group
+from streams_sql.function_declaration import Group
 from streams_sql.functions.registration import scalar
 
 _ENCODINGS: Final = "'hex', 'utf8', 'ascii', and 'base64'"

@@ -11,7 +11,7 @@ from typing import Any, Final
 import orjson
 
 from streams_sql.evaluation.time_texts import date_text, time_text, timestamp_text
-from streams_sql.functions.declaration import Group
+from streams_sql.function_declaration import Group
 from streams_sql.functions.json_texts import (
     MISSING,
     JsonProblem,

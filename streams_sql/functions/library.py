@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Final
 
+from streams_sql.function_declaration import AggregateFunction, Function, Group
 from streams_sql.functions import (
     aggregates,
     arrays,
@@ -29,7 +30,6 @@ from streams_sql.functions import (
     tables,
     urls,
 )
-from streams_sql.functions.declaration import AggregateFunction, Function, Group
 from streams_sql.functions.registration import Declared, DeclaredAggregate, declared_in
 
 _MODULES: Final = (

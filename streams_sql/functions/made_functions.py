@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
-from streams_sql.functions.declaration import (
+from streams_sql.function_declaration import (
     AggregateFunction,
     AggregateOverload,
     Function,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from streams_sql.functions.declaration import Group
+from streams_sql.function_declaration import Group
 from streams_sql.functions.registration import scalar
 
 _ENTRY_TYPES: Final = ("INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "STRING")

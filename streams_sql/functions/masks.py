@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-from streams_sql.functions.declaration import Group
+from streams_sql.function_declaration import Group
 from streams_sql.functions.registration import scalar
 
 _DEFAULTS: Final = ("X", "x", "n", "-")

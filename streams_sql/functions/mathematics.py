@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from streams_sql.evaluation import decimals
 from streams_sql.evaluation.integers import BIGINT_MAX, saturate, wrap_bigint, wrap_integer
-from streams_sql.functions.declaration import Group
+from streams_sql.function_declaration import Group
 from streams_sql.functions.registration import scalar
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import Decimal as DecimalType
 from streams_sql.sql_types import SqlType
 

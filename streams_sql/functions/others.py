@@ -6,7 +6,7 @@ import math
 from typing import Any, Final
 
 from streams_sql.evaluation.casts import BLANKS
-from streams_sql.functions.declaration import Group
+from streams_sql.function_declaration import Group
 from streams_sql.functions.registration import scalar
 
 LATITUDE_MAX: Final = 90

@@ -7,7 +7,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any, Final
 
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 _LOADED: Final[dict[PythonCode, Any]] = {}
 

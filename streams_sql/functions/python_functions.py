@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from streams_sql.functions.declaration import Accumulator
+from streams_sql.function_declaration import Accumulator
 from streams_sql.functions.python_code import PythonCode
 from streams_sql.functions.python_values import Convert, from_python, to_python
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import Array, SqlType
 
 INITIAL: Final = "initial"

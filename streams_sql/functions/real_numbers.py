@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from streams_sql.functions.declaration import Group
+from streams_sql.function_declaration import Group
 from streams_sql.functions.registration import scalar
 
 _OF_ONE: Final = ("INTEGER -> DOUBLE", "BIGINT -> DOUBLE", "DOUBLE -> DOUBLE")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from streams_sql.functions.declaration import (
+from streams_sql.function_declaration import (
     AggregateFunction,
     AggregateOverload,
     Function,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from streams_sql.functions.declaration import (
+from streams_sql.function_declaration import (
     Accumulator,
     AggregateOverload,
     Group,

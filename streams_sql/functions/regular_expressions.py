@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import re2  # type: ignore[import-untyped]  # it has no stubs
 
-from streams_sql.functions.declaration import Group
+from streams_sql.function_declaration import Group
 from streams_sql.functions.registration import scalar
 
 # A pattern may come with each record.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeAlias, TypeVar
 
-from streams_sql.functions.declaration import (
+from streams_sql.function_declaration import (
     AggregateFunction,
     AggregateOverload,
     AnyDecimal,
@@ -27,7 +27,7 @@ from streams_sql.functions.declaration import (
     Overload,
     Pattern,
 )
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import (
     BIGINT,
     BYTES,

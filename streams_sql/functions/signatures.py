@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from streams_sql.functions.declaration import (
+from streams_sql.function_declaration import (
     AnyDecimal,
     AnyStruct,
     AnyType,

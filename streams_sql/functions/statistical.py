@@ -9,7 +9,7 @@ from operator import add, sub
 from typing import Any, Final
 
 from streams_sql.evaluation.integers import wrap_bigint, wrap_integer
-from streams_sql.functions.declaration import Accumulator
+from streams_sql.function_declaration import Accumulator
 from streams_sql.functions.registration import aggregate
 
 HISTOGRAM_ENTRIES_MAX: Final = 1000

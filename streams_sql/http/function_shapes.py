@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from barnabas.kernel.http.schema import BOOLEAN, STRING, enum, list_of, open_object
-from streams_sql.functions.declaration import AggregateFunction, AggregateOverload, Function, Overload
+from streams_sql.function_declaration import AggregateFunction, AggregateOverload, Function, Overload
 from streams_sql.http.entity import entity
 
 AUTHOR: Final = "Barnabas"

@@ -24,7 +24,7 @@ from streams_sql.http.media import DELIMITED, JSON, KSQL_JSON, accepted
 from streams_sql.http.operation import STATEMENT_ERRORS
 from streams_sql.http.problems import BAD_REQUEST, BAD_STATEMENT, Problems, shape
 from streams_sql.http.sql_request import parse_object, text_member
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 if TYPE_CHECKING:
     from starlette.types import Receive

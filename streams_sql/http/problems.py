@@ -25,7 +25,7 @@ from streams_sql.engine.failures import (
 from streams_sql.formats.registered import RegistryNotConfigured
 from streams_sql.http.shapes import ENTITY, Shapes
 from streams_sql.language.masking import has_secrets, masked
-from streams_sql.language.problem import SqlProblem, shown
+from streams_sql.problem import SqlProblem, shown
 
 BAD_REQUEST: Final = HTTPStatus.BAD_REQUEST
 NOT_ACCEPTABLE: Final = HTTPStatus.NOT_ACCEPTABLE

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
-from streams_sql.functions.declaration import AggregateFunction, Function
+from streams_sql.function_declaration import AggregateFunction, Function
 from streams_sql.language.expressions import CustomType, FunctionCall, Literal
-from streams_sql.language.problem import Position
+from streams_sql.problem import Position
 from streams_sql.sql_types import SqlType
 
 CreatedFunctions: TypeAlias = Mapping[str, Function | AggregateFunction]

@@ -35,8 +35,8 @@ from streams_sql.language.expressions import (
     Subscript,
     Unary,
 )
-from streams_sql.language.problem import DOUBLE_QUOTE, Lines, Position, SyntaxProblem, shortened
 from streams_sql.language.token_reader import bigint
+from streams_sql.problem import DOUBLE_QUOTE, Lines, Position, SyntaxProblem, shortened
 
 DEPTH_MAX: Final = 200
 """Levels of a tree, long chains of operators among them, so that the stack suffices for all who walk it."""

@@ -12,7 +12,6 @@ from streams_sql.language.external_statements import (
 )
 from streams_sql.language.function_statements import CreateFunction, DropFunction
 from streams_sql.language.functions import read_create_function, read_drop_function
-from streams_sql.language.problem import Position
 from streams_sql.language.queries import read_query
 from streams_sql.language.reader import Reader
 from streams_sql.language.statements import (
@@ -33,6 +32,7 @@ from streams_sql.language.statements import (
 from streams_sql.language.table_changes import read_create_index, read_drop_index
 from streams_sql.language.table_statements import CreateIndex, DropIndex
 from streams_sql.language.type_names import TYPE_NAMES, read_type
+from streams_sql.problem import Position
 from streams_sql.sql_types import quoted
 
 

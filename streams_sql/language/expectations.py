@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from streams_sql.language.parsing import read_statement
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.reader import Reader
 from streams_sql.language.token_reader import EXPRESSION, NAME, TYPE
+from streams_sql.problem import SqlProblem
 
 _CONDITION: Final = re.compile(r"\b(?:WHERE|HAVING|ON|WHEN)\b", re.IGNORECASE)
 _AFTER_OPERANDS: Final = frozenset({"LIKE", "THEN", "EMIT", "AS"})

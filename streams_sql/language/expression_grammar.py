@@ -12,10 +12,10 @@ from typing import ClassVar, Final, TypeVar
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from streams_sql.language.problem import shortened
 from streams_sql.language.token_reader import EXPRESSION, TokenReader
 from streams_sql.language.type_names import read_type
 from streams_sql.language.words import UNITS
+from streams_sql.problem import shortened
 
 _COMPARISONS: Final = {
     TokenType.EQ: exp.EQ,

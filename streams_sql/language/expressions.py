@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
-from streams_sql.functions.declaration import AggregateFunction, Function
-from streams_sql.language.problem import Position
+from streams_sql.function_declaration import AggregateFunction, Function
+from streams_sql.problem import Position
 from streams_sql.sql_types import SqlType, quoted
 
 if TYPE_CHECKING:

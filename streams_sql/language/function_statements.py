@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from streams_sql.language.expressions import TypeName
-from streams_sql.language.problem import Position
+from streams_sql.problem import Position
 
 
 class FunctionKind(Enum):

@@ -20,12 +20,12 @@ from streams_sql.language.administrative_statements import (
 from streams_sql.language.assertions import read_assert
 from streams_sql.language.definitions import read_alter, read_create, read_drop, read_insert
 from streams_sql.language.functions import INLINE
-from streams_sql.language.problem import Lines, SyntaxProblem
 from streams_sql.language.queries import read_query
 from streams_sql.language.reader import Reader
 from streams_sql.language.splitting import CODE, CODE_MARK, COMMENT, QUOTED, STRING_OR_NAME, split_statements
 from streams_sql.language.statements import Explain, Statement
 from streams_sql.language.table_changes import read_delete
+from streams_sql.problem import Lines, SyntaxProblem
 
 STATEMENT_CHARACTERS_MAX: Final = 1_000_000
 BARE_CHARACTERS_MAX: Final = 100_000

@@ -8,10 +8,10 @@ from typing import Final, TypeAlias
 
 from streams_sql.language.durations import read_window, read_within
 from streams_sql.language.formatting import is_plain
-from streams_sql.language.problem import Position
 from streams_sql.language.ranges import read_range
 from streams_sql.language.reader import Reader
 from streams_sql.language.statements import Emit, Join, JoinKind, Query, Relation, SelectAll, SortItem, UnionAll
+from streams_sql.problem import Position
 
 READS_MAX: Final = 64
 """Places where a query reads something. A query that has a name is there once for each use."""

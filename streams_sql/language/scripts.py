@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 SCRIPTS_WITHIN_MAX: Final = 16
 """Scripts that a script may run, one within the other."""

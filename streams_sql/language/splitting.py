@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from streams_sql.language.problem import Lines, SyntaxProblem
+from streams_sql.problem import Lines, SyntaxProblem
 
 STRING_OR_NAME: Final = r"""'[^']*(?:''[^']*)*'|"[^"]*(?:""[^"]*)*"|`[^`]*(?:``[^`]*)*`"""
 CODE_MARK: Final = "$$"

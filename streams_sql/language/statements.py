@@ -18,8 +18,8 @@ from streams_sql.language.external_statements import (
     ShowConnectors,
 )
 from streams_sql.language.function_statements import CreateFunction, DropFunction
-from streams_sql.language.problem import Position
 from streams_sql.language.table_statements import CreateIndex, DeleteRows, DropIndex
+from streams_sql.problem import Position
 
 Properties: TypeAlias = Mapping[str, Literal]
 """WITH (NAME = literal, …): names in upper case."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from streams_sql.language.expressions import Expression
-from streams_sql.language.problem import Position
+from streams_sql.problem import Position
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from streams_sql.language.dialect import RESERVED, StreamsSql
-from streams_sql.language.problem import DOUBLE_QUOTE, Lines, Position, SyntaxProblem, shortened
 from streams_sql.language.words import STRUCTURE_WORDS
+from streams_sql.problem import DOUBLE_QUOTE, Lines, Position, SyntaxProblem, shortened
 
 INTEGER_MAX: Final = 2**63 - 1
 """Of a BIGINT."""

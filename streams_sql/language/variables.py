@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from streams_sql.language.problem import Lines, SyntaxProblem, shortened
 from streams_sql.language.splitting import COMMENT, QUOTED
+from streams_sql.problem import Lines, SyntaxProblem, shortened
 
 _NAME: Final = r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_@]*)\}"
 _REFERENCE: Final = re.compile(_NAME)

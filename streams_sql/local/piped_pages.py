@@ -7,6 +7,7 @@ from typing import Any
 
 from streams_sql.bounded.memory import Memory
 from streams_sql.bounded.operators import paged
+from streams_sql.bounded.pages import Account, ResultRow
 from streams_sql.evaluation.compiler import OnError
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.local.run import ResultRow as ToldRow
@@ -18,7 +19,6 @@ from streams_sql.plan.records import OnProblem
 from streams_sql.plan.spans import Span
 from streams_sql.processors.accumulation import Accumulation
 from streams_sql.processors.keys import frozen
-from streams_sql.views.pages import Account, ResultRow
 
 
 class PipedPages(RunPages):

@@ -11,15 +11,15 @@ from typing import Any, Final
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 
 from streams_sql.formats.serde import RegistryAccess
-from streams_sql.language.problem import SqlProblem
 from streams_sql.local.interleaving import Item, Line, offset_of, rank_of
 from streams_sql.local.pipeline import Push
 from streams_sql.local.spans import Bounds, bounds_of
+from streams_sql.local.topic_records import bounded_consumer_settings, consumer_settings, record_reader, records_of
 from streams_sql.plan.nodes import Read
 from streams_sql.plan.records import OnProblem, Problem, RecordReader
 from streams_sql.plan.spans import ALL, Span
+from streams_sql.problem import SqlProblem
 from streams_sql.processors.processor import BEFORE_ALL
-from streams_sql.views.tailing import bounded_consumer_settings, consumer_settings, record_reader, records_of
 
 POLL_S: Final = 0.2
 """The longest wait for a record; when one comes the poll returns at once. So long may stopping take."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from streams_sql.bounded.pages import ResultRow
 from streams_sql.evaluation.compiler import compile_column
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import PullPlan
-from streams_sql.views.pages import ResultRow
+from streams_sql.problem import SqlProblem
 
 
 class SingleRow:

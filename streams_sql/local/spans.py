@@ -8,9 +8,9 @@ from typing import Final
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from barnabas.wire.key_partitions import partition_of_key
-from streams_sql.language.problem import SqlProblem
 from streams_sql.local.tails import tail_starts
 from streams_sql.plan.spans import BEHIND_ALL, Span
+from streams_sql.problem import SqlProblem
 
 ANSWER_S: Final = 10.0
 

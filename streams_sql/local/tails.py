@@ -13,7 +13,7 @@ from typing import Final
 
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 POLL_S: Final = 0.2
 LOOK_S: Final = 30.0

@@ -9,9 +9,9 @@ from typing import Any, Final
 from streams_sql.analysis.pushdown import pushed_down
 from streams_sql.analysis.relation import read
 from streams_sql.analysis.scope import NamedSource
+from streams_sql.bounded.pages import Account, ResultRow
 from streams_sql.evaluation.compiler import OnError
 from streams_sql.formats.serde import RegistryAccess
-from streams_sql.language.problem import SqlProblem
 from streams_sql.local.limits import StateTooLarge
 from streams_sql.local.reading import Figures
 from streams_sql.local.run import LocalRun
@@ -20,8 +20,8 @@ from streams_sql.plan.conjuncts import columns_in
 from streams_sql.plan.nodes import Filter, Node, Project, PullPlan, PushPlan, Shape
 from streams_sql.plan.records import OnProblem
 from streams_sql.plan.spans import ALL, Span
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, Column, RecordPart, Source
-from streams_sql.views.pages import Account, ResultRow
 
 NAMING_FORMATS: Final = frozenset({"JSON", "JSON_SR", "AVRO", "PROTOBUF"})
 MANY_COLUMNS: Final = 2

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from streams_sql.functions.declaration import Overload
+from streams_sql.function_declaration import Overload
 from streams_sql.sql_types import BOOLEAN
 from streams_sql.typed import Column, Operation, Operator, Typed
 

@@ -8,11 +8,11 @@ from typing import Any, Final
 import orjson
 
 from streams_sql.evaluation.expression_error import AggregateError, ExpressionError
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.join_warning import JoinWarning
 from streams_sql.plan.pipeline import Origin
 from streams_sql.plan.records import RAW_BYTES_MAX, Problem, ProblemKind
 from streams_sql.plan.text import expression_text
+from streams_sql.problem import SqlProblem
 
 TEXT_CHARACTERS_MAX: Final = 200
 """Of an expression, in a message."""

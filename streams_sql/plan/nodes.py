@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from streams_sql.functions.declaration import AggregateOverload
+from streams_sql.function_declaration import AggregateOverload
 from streams_sql.language.statements import Emit, JoinKind, Window, Within
 from streams_sql.plan.spans import Span
 from streams_sql.sources import WINDOW_BOUNDS, Column, KeyWindow, Source

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from streams_sql.evaluation.compiler import OnError, compile_column
 from streams_sql.evaluation.expression_error import AggregateError
-from streams_sql.functions.declaration import Accumulator, Merging
+from streams_sql.function_declaration import Accumulator, Merging
 from streams_sql.plan.nodes import AggregateCall
 from streams_sql.plan.pipeline import Row
 from streams_sql.plan.text import call_text

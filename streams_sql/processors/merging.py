@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any, Protocol, TypeAlias
 
 from streams_sql.evaluation.compiler import OnError
-from streams_sql.functions.declaration import Accumulator, Choosing, Merging
+from streams_sql.function_declaration import Accumulator, Choosing, Merging
 from streams_sql.plan.nodes import AggregateCall
 from streams_sql.plan.pipeline import Row
 from streams_sql.processors.accumulation import Results, accumulator_of, arguments_of

@@ -13,8 +13,8 @@ from functools import reduce
 from typing import Any, Protocol, TypeAlias
 
 from streams_sql.evaluation.compiler import OnError
+from streams_sql.function_declaration import Accumulator, Choosing, Undoing
 from streams_sql.functions.aggregates import Extreme
-from streams_sql.functions.declaration import Accumulator, Choosing, Undoing
 from streams_sql.functions.distinct_counts import CountDistinct
 from streams_sql.functions.ordered_aggregates import CollectSet
 from streams_sql.functions.rankings import TopRecords, TopValues

@@ -11,7 +11,7 @@ from math import gcd
 from typing import Any, TypeAlias
 
 from streams_sql.evaluation.compiler import OnError
-from streams_sql.functions.declaration import Merging
+from streams_sql.function_declaration import Merging
 from streams_sql.language.statements import Emit, Window, WindowKind
 from streams_sql.plan.nodes import Aggregate, AggregateCall, Filter, Node, Read
 from streams_sql.plan.pipeline import Row, chain_of, chains_of, columns_of

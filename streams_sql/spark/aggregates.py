@@ -8,13 +8,13 @@ from typing import TypeAlias
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as spark
 
+from streams_sql.formats.spark_types import spark_type
 from streams_sql.functions.native_forms import native_text
 from streams_sql.plan.nodes import Aggregate, AggregateCall, Named, Node, Project, Shape
 from streams_sql.sources import ROWTIME, Column
 from streams_sql.spark.combining import CombiningTail, Part, parts_of
 from streams_sql.spark.native import literal_text
 from streams_sql.spark.stages import RowsTail, Tail
-from streams_sql.spark.type_names import spark_type
 from streams_sql.sql_types import BIGINT, BOOLEAN, DOUBLE, INTEGER, STRING, SqlType, quoted
 
 Rows: TypeAlias = Callable[[Node, Tail], DataFrame]

@@ -13,13 +13,13 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from streams_sql.evaluation.integers import wrap_bigint
 from streams_sql.evaluation.straight_line import made
+from streams_sql.formats.spark_types import spark_type
 from streams_sql.plan.nodes import Aggregate, AggregateCall
 from streams_sql.plan.pipeline import Row
 from streams_sql.plan.records import Problem
 from streams_sql.sources import ROWTIME, Column
 from streams_sql.spark.arrow_values import arrow_type, to_arrow
 from streams_sql.spark.stages import PROBLEM, PROBLEM_ARROW, PROBLEM_TYPE, Problems
-from streams_sql.spark.type_names import spark_type
 from streams_sql.sql_types import BIGINT, DATE, DOUBLE, INTEGER, STRING, TIME, TIMESTAMP, Base, Decimal, SqlType, quoted
 
 GROUPS_MAX: Final = 100_000

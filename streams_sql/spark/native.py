@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from streams_sql.analysis.numbers import as_decimal, fits
+from streams_sql.formats.spark_types import spark_type
 from streams_sql.functions.native_forms import native_text as filled_form
-from streams_sql.spark.type_names import spark_type
 from streams_sql.sql_types import (
     BIGINT,
     BOOLEAN,

@@ -12,13 +12,13 @@ from typing import Final, TypeAlias
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
 from streams_sql.formats.library import format_of
 from streams_sql.formats.serde import Layout, RegistryAccess
+from streams_sql.formats.spark_types import spark_type
 from streams_sql.plan.nodes import Filter, FlatMap, Named, PersistentPlan, Project, Read, Rekey, UnionAll
 from streams_sql.plan.pipeline import chain_of
 from streams_sql.plan.text import expression_text
 from streams_sql.sources import ROWOFFSET, ROWPARTITION, ROWTIME, Column, Source
 from streams_sql.spark.failures import BAD_RECORD
 from streams_sql.spark.native import native_text, string_text
-from streams_sql.spark.type_names import spark_type
 from streams_sql.sql_types import SqlType, quoted
 from streams_sql.typed import Typed
 

@@ -14,6 +14,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark import TaskContext
 
 from streams_sql.formats.serde import Layout
+from streams_sql.formats.spark_types import spark_type
 from streams_sql.plan.expression_problems import ExpressionProblems
 from streams_sql.plan.nodes import Filter, FlatMap, Project, Read, Rekey
 from streams_sql.plan.pipeline import Batch, Row, compile_batches
@@ -26,7 +27,6 @@ from streams_sql.spark.codecs import column_decoder_of, decoder_of, encoder_of
 from streams_sql.spark.producers import NoProducer, TaskProducer, shared_producer
 from streams_sql.spark.ranges import Range
 from streams_sql.spark.transactions import Marks, TransactionalProducer
-from streams_sql.spark.type_names import spark_type
 from streams_sql.sql_types import quoted
 
 PARTITION: Final = "__partition"

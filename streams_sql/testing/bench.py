@@ -28,7 +28,6 @@ from streams_sql.formats.serde import RegistryAccess
 from streams_sql.functions.made_functions import python_of
 from streams_sql.language.binding import bound
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.scripts import check_depth, runs_script, script_name
 from streams_sql.language.statements import (
     AssertRows,
@@ -47,6 +46,7 @@ from streams_sql.language.variables import substitute
 from streams_sql.plan.join_warning import JoinWarning
 from streams_sql.plan.nodes import DeletePlan, InsertPlan
 from streams_sql.plan.records import Problem, problem_text
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Source
 from streams_sql.spark.positions import LATEST
 from streams_sql.testing.checks import Checks

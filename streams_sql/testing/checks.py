@@ -11,15 +11,15 @@ from streams_sql.analysis.relation import read
 from streams_sql.analysis.scope import NamedSource
 from streams_sql.engine.catalogue.catalogue import Catalogue
 from streams_sql.engine.statements.inserts import worked_out
-from streams_sql.language.problem import Position, SqlProblem
 from streams_sql.language.statements import AssertRows, AssertSource
+from streams_sql.local.topic_records import record_reader
 from streams_sql.plan.pipeline import columns_of
 from streams_sql.plan.records import Problem, Records
+from streams_sql.problem import Position, SqlProblem
 from streams_sql.sources import PSEUDO_COLUMNS, ROWTIME, WINDOW_BOUNDS, Column, Source
 from streams_sql.testing.memory_queries import RegistryOf
 from streams_sql.testing.memory_topics import MemoryTopics, Record
 from streams_sql.testing.row_tables import row_table
-from streams_sql.views.tailing import record_reader
 
 ROWS_SHOWN_MAX: Final = 20
 """Of a topic, when it has fewer rows than are asserted."""

@@ -10,12 +10,12 @@ from streams_sql.evaluation.compiler import OnError
 from streams_sql.formats.library import encoder_of
 from streams_sql.formats.serde import Layout, RegistryAccess
 from streams_sql.local.pipeline import Pipeline
+from streams_sql.local.topic_records import record_reader
 from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.plan.record_writing import RowEncoding
 from streams_sql.plan.records import OnProblem, Records
 from streams_sql.sources import Source
 from streams_sql.testing.memory_topics import MemoryTopics, Record
-from streams_sql.views.tailing import record_reader
 
 RegistryOf = Callable[[Source], RegistryAccess | None]
 """Where the schemas of a source are kept; None where its formats have none."""

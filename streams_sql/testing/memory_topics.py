@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 RECORDS_MAX: Final = 50_000
 """Of one test."""

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from streams_sql.language.problem import SqlProblem, shown
+from streams_sql.problem import SqlProblem, shown
 from streams_sql.testing.bench import Bench, Registry, StatementProblem
 from streams_sql.testing.script import PlacedStatement, SqlTest
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from streams_sql.language.problem import Lines, Position, SyntaxProblem
 from streams_sql.language.splitting import comments, placed_statements
+from streams_sql.problem import Lines, Position, SyntaxProblem
 
 MARK: Final = "--@"
 TEST: Final = "test"

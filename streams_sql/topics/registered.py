@@ -13,7 +13,7 @@ from streams_sql.formats.inference import schema_columns
 from streams_sql.formats.library import FORMATS
 from streams_sql.formats.registered import NOT_FOUND, RegisteredFormat, registry_client, subject_of
 from streams_sql.formats.serde import Layout, RegistryAccess
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Column, FormatUse
 from streams_sql.topics.payloads import PartSchema, unknown
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from streams_sql.language.problem import SqlProblem
-from streams_sql.views.tailing import bounded_consumer_settings
+from streams_sql.local.topic_records import bounded_consumer_settings
+from streams_sql.problem import SqlProblem
 
 SAMPLE_RECORDS: Final = 200
 SAMPLE_S: Final = 5.0

@@ -10,6 +10,8 @@ from typing import Any, Final, Protocol, TypeAlias
 from streams_sql.bounded.joining import Joining
 from streams_sql.bounded.memory import Memory
 from streams_sql.bounded.operators import Grouping, Pages, chosen, computed, distinct, paged, sliced
+from streams_sql.bounded.pages import PAGE_ROWS, Account, ResultRow
+from streams_sql.bounded.pages import Pages as ReadPages
 from streams_sql.bounded.sorting import in_order
 from streams_sql.plan.bounded import (
     Bounded,
@@ -32,8 +34,6 @@ from streams_sql.sql_types import BOOLEAN
 from streams_sql.typed import Column, Literal, Operation, Operator, Typed
 from streams_sql.views.group_query import GroupQuery, group_query
 from streams_sql.views.layout import ViewLayout, column_name
-from streams_sql.views.pages import PAGE_ROWS, Account, ResultRow
-from streams_sql.views.pages import Pages as ReadPages
 from streams_sql.views.pull import OPCODES_BETWEEN_LOOKS, TablePull, note_error
 from streams_sql.views.store import Connection
 

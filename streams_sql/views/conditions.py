@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from streams_sql.evaluation.comparisons import Evaluate
 from streams_sql.evaluation.compiler import compile_expression
-from streams_sql.functions.declaration import Overload
+from streams_sql.function_declaration import Overload
 from streams_sql.plan.conjuncts import conjunction, conjuncts
 from streams_sql.sql_types import BIGINT, BOOLEAN, BYTES, DATE, DOUBLE, INTEGER, STRING, TIME, TIMESTAMP, SqlType
 from streams_sql.sql_types import Decimal as DecimalType

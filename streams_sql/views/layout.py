@@ -9,9 +9,9 @@ from typing import Final, TypeAlias
 
 from streams_sql.analysis.relation import read
 from streams_sql.analysis.scope import NamedSource
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Window, WindowKind
 from streams_sql.plan.nodes import Read
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import ROWTIME, WINDOWEND, WINDOWSTART, Column, Source
 from streams_sql.views.codecs import Codec, codec_of
 

@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.bounded import BoundedPlan
 from streams_sql.plan.nodes import PullPlan
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Source
 from streams_sql.views.pull import BoundPull, TablePull
 from streams_sql.views.shapes import Cut, LiteralValue, cut, stand_ins

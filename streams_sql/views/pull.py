@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from streams_sql.bounded.pages import PAGE_ROWS, Account, ResultRow
 from streams_sql.evaluation.comparisons import Evaluate
 from streams_sql.evaluation.compiler import compile_column
 from streams_sql.plan.conjuncts import columns_in
@@ -16,7 +17,6 @@ from streams_sql.typed import Column, Typed
 from streams_sql.views.codecs import converted
 from streams_sql.views.conditions import SqlCondition, translate
 from streams_sql.views.layout import TABLE, ViewLayout, column_name
-from streams_sql.views.pages import PAGE_ROWS, Account, ResultRow
 from streams_sql.views.store import Connection
 
 KEYS_MAX: Final = 100

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.bounded import BoundedPlan, Look
 from streams_sql.plan.bounded_text import bounded_text
 from streams_sql.plan.nodes import PullPlan
 from streams_sql.plan.text import plan_text
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Source
 from streams_sql.views.bounded_pull import look_plan, table_pull
 from streams_sql.views.pull import TablePull

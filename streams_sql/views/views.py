@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from streams_sql.bounded.memory import Memory
+from streams_sql.bounded.pages import Account, Budget, Pages, ResultRow, each_page
 from streams_sql.formats.serde import RegistryAccess
-from streams_sql.language.problem import SqlProblem
 from streams_sql.local.topic_pages import TopicPages
 from streams_sql.plan.bounded import BoundedPlan
 from streams_sql.plan.nodes import PullPlan
 from streams_sql.plan.records import Problem
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Index, Source
 from streams_sql.views.access_path import access_path
 from streams_sql.views.bounded_pull import BoundedPull
 from streams_sql.views.layout import Places, ViewLayout
-from streams_sql.views.pages import Account, Budget, Pages, ResultRow, each_page
 from streams_sql.views.prepared import ReadyPull
 from streams_sql.views.progress import Progress
 from streams_sql.views.pull import SHORT_ROWS, BoundPull, TableScan, note_error

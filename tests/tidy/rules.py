@@ -45,6 +45,11 @@ ORDERS: dict[str, tuple[str, ...]] = {
         "version", "errors", "data", "api", "converters", "transforms", "connectors", "plugins", "config", "tasks", "compliance",
         "cluster", "storage", "worker", "herder", "http",
     ),
+    "streams_sql": (
+        "problem", "sql_types", "function_declaration", "language", "sources", "typed", "evaluation", "formats", "functions", "plan",
+        "processors", "bounded", "analysis", "local", "views", "written_time", "spark", "topics", "progress", "engine", "client_names",
+        "settings", "engine_settings", "arrow_types", "clients", "http", "testing", "kafka_access", "properties", "own_folder", "assembly",
+    ),
 }  # fmt: skip
 # Packages in which every folder works with the modules directly below the package, such as the broker: only folders are ordered.
 SHARED_ROOTS = ("core_broker",)

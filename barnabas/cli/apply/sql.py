@@ -16,8 +16,8 @@ from barnabas.cli.sql.session import START_HINT
 from barnabas.sql import Client, Refused, ServerUnreachable
 from streams_sql.language.formatting import is_plain
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import CreateAsSelect, CreateSource, CreateType, InsertSelect, Statement
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import quoted
 
 UNKNOWN_STREAM: Final = "BARNABAS_APPLY_LOOKS_WHETHER_ALL_CAN_BE_DONE"

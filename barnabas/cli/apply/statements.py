@@ -14,7 +14,6 @@ from barnabas.cli.sql.script import PlacedStatement, problem_text
 from streams_sql.analysis.query_parts import relations
 from streams_sql.language.external_statements import CreateConnector
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import (
     CreateAsSelect,
     CreateSource,
@@ -24,6 +23,7 @@ from streams_sql.language.statements import (
     Statement,
     UnsetProperty,
 )
+from streams_sql.problem import SqlProblem
 
 STATEMENT_SHOWN_CHARACTERS: Final = 60
 

@@ -72,7 +72,7 @@ def run(arguments: Namespace) -> int:
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     from barnabas.cli.sql.session import SqlSession
     from streams_sql.clients.blocking import Client
-    from streams_sql.language.problem import SqlProblem
+    from streams_sql.problem import SqlProblem
 
     texts = [text for text in (arguments.execute, *arguments.sql) if text is not None]
     is_prompt = not texts and arguments.file is None and sys.stdin.isatty()

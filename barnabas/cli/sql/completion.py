@@ -11,9 +11,9 @@ from typing import Any, Final
 from barnabas.sql import Client, Refused, ServerUnreachable
 from streams_sql.analysis.with_clause import OF_SOURCES
 from streams_sql.language.expectations import Expected, expected_after
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.splitting import split_statements
 from streams_sql.language.words import RESERVED_WORDS
+from streams_sql.problem import SqlProblem
 
 KEPT_S: Final = 10.0
 """How long names are taken to be as they were."""

@@ -14,8 +14,8 @@ from barnabas.cli.sql.session import SqlSession
 from barnabas.cli.terminal import styles
 from barnabas.cli.terminal.styles import styled
 from barnabas.sql import Client, Refused, ServerUnreachable
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.splitting import split_statements
+from streams_sql.problem import SqlProblem
 
 COMPLETION_TIMEOUT_S: Final = 2.0
 """Who presses Tab does not wait longer for a server."""

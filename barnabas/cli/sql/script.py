@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from streams_sql.language.problem import Lines, SqlProblem, SyntaxProblem, shown
 from streams_sql.language.splitting import placed_statements
+from streams_sql.problem import Lines, SqlProblem, SyntaxProblem, shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from barnabas.cli.sql.rows import RowWriter
 from barnabas.cli.sql.script import PlacedStatement, Position, UnreadableScript, placed, problem_text
 from streams_sql.clients.blocking import Client
 from streams_sql.clients.failures import Refused, ServerUnreachable
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.scripts import check_depth, script_name
+from streams_sql.problem import SqlProblem
 
 EXIT_REFUSED: Final = 1
 UNAVAILABLE: Final = 503

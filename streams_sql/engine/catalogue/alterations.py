@@ -12,8 +12,8 @@ from streams_sql.engine.catalogue.catalogue import Catalogue
 from streams_sql.engine.catalogue.command import Command
 from streams_sql.engine.catalogue.outcome import Outcome
 from streams_sql.engine.queries.query_settings import plain_name
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import AlterSource, AlterSystem, CreateType, DropType, Kind
+from streams_sql.problem import SqlProblem
 
 TYPE: Final = "type"
 ALTER: Final = "alter"

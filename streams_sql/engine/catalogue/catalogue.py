@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from streams_sql.functions.made_functions import MadeFunction
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import PersistentPlan
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Index, Source
 from streams_sql.sql_types import SqlType
 

@@ -22,7 +22,6 @@ from streams_sql.engine.queries.replacement import check_replacement
 from streams_sql.language.binding import bound
 from streams_sql.language.function_statements import CreateFunction, DropFunction
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import SqlProblem, placed_at
 from streams_sql.language.statements import (
     AlterSource,
     AlterSystem,
@@ -39,6 +38,7 @@ from streams_sql.language.statements import (
 from streams_sql.language.table_statements import CreateIndex, DropIndex
 from streams_sql.plan.function_uses import python_calls
 from streams_sql.plan.nodes import Node, PersistentPlan, reads_of
+from streams_sql.problem import SqlProblem, placed_at
 from streams_sql.sources import Source
 
 CatalogueChange: TypeAlias = (

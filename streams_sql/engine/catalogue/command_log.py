@@ -14,7 +14,7 @@ from streams_sql.engine.catalogue.changes import Changes
 from streams_sql.engine.catalogue.command import Command, UnknownCommand
 from streams_sql.engine.catalogue.outcome import Outcome
 from streams_sql.engine.failures import NotCaughtUp, Unavailable
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 CATCH_UP_TIMEOUT_S: Final = 5.0
 """How long a request waits for the change that it comes after."""

@@ -11,7 +11,7 @@ from streams_sql.engine.catalogue.outcome import Outcome
 from streams_sql.functions.library import LIBRARY
 from streams_sql.functions.made_functions import made_function
 from streams_sql.language.function_statements import CreateFunction, DropFunction
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 FUNCTION: Final = "function"
 

@@ -8,8 +8,8 @@ from streams_sql.analysis.catalogue_view import choice_hint, known_source, neare
 from streams_sql.analysis.scope import NamedSource
 from streams_sql.engine.catalogue.catalogue import Catalogue
 from streams_sql.engine.catalogue.outcome import Outcome
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.table_statements import CreateIndex, DropIndex
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Index, Source
 from streams_sql.sql_types import Array, Map, Struct
 

@@ -22,8 +22,8 @@ from streams_sql.engine.statements.function_rules import FunctionRules
 from streams_sql.engine.statements.request import ParsedStatement, SqlRequest, parse_request
 from streams_sql.engine.statements.session import Session, Sessions
 from streams_sql.language.binding import bound
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Print, Query
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Source
 
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from streams_sql.bounded.pages import each_page
 from streams_sql.engine.client_queries.results import RowBatch
 from streams_sql.engine.client_queries.topic_tail import Start
 from streams_sql.formats.serde import RegistryAccess
@@ -15,7 +16,6 @@ from streams_sql.plan.nodes import PushPlan, reads_of
 from streams_sql.plan.pipeline import OnError
 from streams_sql.plan.records import OnProblem
 from streams_sql.plan.spans import ALL, FROM_NOW_ON, Span
-from streams_sql.views.pages import each_page
 
 
 class LocalTail:

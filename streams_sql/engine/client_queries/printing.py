@@ -16,8 +16,8 @@ from streams_sql.engine.failures import Stopping, TooManyPushQueries
 from streams_sql.evaluation.time_texts import timestamp_text
 from streams_sql.formats.guess import UNRECOGNISED, FormatGuess
 from streams_sql.formats.serde import RegistryAccess
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Print
+from streams_sql.problem import SqlProblem
 
 NO_FORMAT: Final = (
     " does not match any supported format. It may be a STRING with encoding other than UTF8, or some other format."

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from typing import Final, Protocol
 
 from streams_sql.analysis.pull import plan_pull
+from streams_sql.bounded.pages import Budget
 from streams_sql.engine.catalogue.catalogue import Catalogue, PersistentQuery
 from streams_sql.engine.client_queries.counted_rows import CountedRows
 from streams_sql.engine.client_queries.results import Result, ResultKind, RowBatch
@@ -15,13 +16,12 @@ from streams_sql.engine.failures import Busy, StatementFailed
 from streams_sql.engine.queries.query_status import QueryState, QueryStatus
 from streams_sql.language.binding import bound
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Query
 from streams_sql.plan.bounded import BoundedPlan
 from streams_sql.plan.nodes import PullPlan
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Column, Source
 from streams_sql.sql_types import STRING
-from streams_sql.views.pages import Budget
 from streams_sql.views.prepared import PreparedPulls, ReadyPull
 from streams_sql.views.view_follower import ViewFollower
 from streams_sql.views.views import Views

@@ -10,12 +10,12 @@ from confluent_kafka import Message
 
 from streams_sql.engine.client_queries.results import RowBatch
 from streams_sql.formats.serde import RegistryAccess
+from streams_sql.local.topic_records import record_reader, records_of
 from streams_sql.plan.nodes import Project, PushPlan, Read
 from streams_sql.plan.pipeline import Chain, chain_of, columns_of, compile_steps, run_steps
 from streams_sql.plan.records import OnProblem
 from streams_sql.sources import WINDOW_BOUNDS
 from streams_sql.typed import Column
-from streams_sql.views.tailing import record_reader, records_of
 
 
 def reads_alone(plan: PushPlan) -> bool:

@@ -13,8 +13,8 @@ from streams_sql.analysis.catalogue_view import SUGGESTION_SIMILARITY, Catalogue
 from streams_sql.analysis.query_parts import Exchange, relations
 from streams_sql.analysis.record_columns import record_columns, with_record_columns
 from streams_sql.engine.client_queries.declaration import declaration
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Query, Relation
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import SINGLE_ROW, Source
 from streams_sql.topics.schemas import FoundTopic, TopicSchemas
 

@@ -12,21 +12,21 @@ from functools import partial
 from typing import Any, Final
 
 from streams_sql.analysis.scan import plan_scan
+from streams_sql.bounded.pages import Budget, each_page
 from streams_sql.engine.client_queries.counted_rows import CountedRows
 from streams_sql.engine.client_queries.resolution import ResolvedQuery
 from streams_sql.engine.client_queries.results import Result, ResultKind, RowBatch, ScanMetrics
+from streams_sql.engine.client_queries.topic_scan import Scan
 from streams_sql.engine.failures import Busy, StatementFailed
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Query
-from streams_sql.local.scan import Scan
 from streams_sql.plan.bounded import ScanPlan
 from streams_sql.plan.expression_problems import require_aggregates
 from streams_sql.plan.records import Problem
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Source
 from streams_sql.sql_types import quoted
-from streams_sql.views.pages import Budget, each_page
 
 THREADS_MAX: Final = 16
 """Scans that read at the same moment; others wait for the next page of one of them."""

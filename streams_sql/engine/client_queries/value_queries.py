@@ -15,8 +15,8 @@ from streams_sql.analysis.traversal import rewritten, walk
 from streams_sql.engine.client_queries.results import Result
 from streams_sql.evaluation.time_texts import date_text, time_text, timestamp_text
 from streams_sql.language.expressions import Cast, ColumnName, Expression, In, Literal, QueryValue
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Query
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import Array, Base, Map, SqlType, Struct
 
 VALUES_MAX: Final = 1_000

@@ -15,8 +15,8 @@ from streams_sql.engine.queries.error_log import MS_PER_S, QUERY_FAILED, ErrorLo
 from streams_sql.engine.queries.query_settings import QuerySettings
 from streams_sql.engine.queries.query_status import QueryEvent, QueryState, QueryStatus
 from streams_sql.engine.statements.function_rules import NO_FUNCTIONS, FunctionRules
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import reads_of
+from streams_sql.problem import SqlProblem
 from streams_sql.progress.catch_up import LAG_S, CatchUp
 from streams_sql.spark.messages import (
     BadRecord,

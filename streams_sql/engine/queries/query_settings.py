@@ -9,8 +9,8 @@ from typing import Final
 
 from streams_sql.engine.catalogue.catalogue import PersistentQuery
 from streams_sql.engine.catalogue.command import LOWERING
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import reads_of
+from streams_sql.problem import SqlProblem
 from streams_sql.spark.messages import (
     BATCH_RECORDS_MAX,
     REAL_TIME_INTERVAL_MS,

@@ -12,8 +12,8 @@ from streams_sql.engine.catalogue.catalogue import Catalogue, PersistentQuery
 from streams_sql.engine.catalogue.command import Command
 from streams_sql.engine.catalogue.outcome import Outcome
 from streams_sql.engine.queries.replacement import check_replacement, not_replaced, obstacle
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import PersistentPlan
+from streams_sql.problem import SqlProblem
 
 SHADOW: Final = "rebuild-"
 """Begins, behind the prefix of the server's own topics, the names of those that queries write to as long as they are built."""

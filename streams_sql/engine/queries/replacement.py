@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final
 
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Within
 from streams_sql.plan.hosting import Hosting, hosting_of
 from streams_sql.plan.nodes import (
@@ -29,6 +28,7 @@ from streams_sql.plan.nodes import (
 )
 from streams_sql.plan.pipeline import chain_of, chains_of
 from streams_sql.plan.text import expression_text
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Column, Source
 from streams_sql.typed import Typed
 

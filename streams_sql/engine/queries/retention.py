@@ -10,15 +10,15 @@ from typing import Final
 
 from barnabas.kernel.kafka_clients.admin import Admin
 from barnabas.kernel.kafka_log.failures import StoreFailure
+from streams_sql.bounded.pages import BudgetSpent
 from streams_sql.engine.catalogue.catalogue import PersistentQuery
 from streams_sql.engine.failures import EngineError
 from streams_sql.engine.queries.query_settings import QuerySettings, starting_offsets
 from streams_sql.evaluation.time_texts import timestamp_text
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import reads_of
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Source
 from streams_sql.spark.positions import LATEST
-from streams_sql.views.pages import BudgetSpent
 
 POLICY: Final = "cleanup.policy"
 RETENTION: Final = "retention.ms"

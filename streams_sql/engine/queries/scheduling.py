@@ -21,8 +21,8 @@ from streams_sql.engine.queries.query_settings import (
     wants_real_time,
 )
 from streams_sql.formats.serde import RegistryAccess
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import Node, reads_of
+from streams_sql.problem import SqlProblem
 from streams_sql.spark.messages import Guarantee
 from streams_sql.spark.native_plans import Lowering, NotNative, native_plan
 from streams_sql.spark.positions import LATEST, positions_text

@@ -25,7 +25,7 @@ from streams_sql.engine.queries.persistent_queries import PersistentQueries
 from streams_sql.engine.queries.rebuilding import SHADOW
 from streams_sql.engine.queries.table_copy import bring_over
 from streams_sql.engine.statements.source_topics import SourceTopics
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 STOP_DEADLINE_S: Final = 60.0
 """How long the two queries may take to end their batches."""

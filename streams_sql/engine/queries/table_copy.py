@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
-from streams_sql.views.tailing import consumer_settings
+from streams_sql.local.topic_records import consumer_settings
 from streams_sql.written_time import written_time
 
 POLL_S: Final = 0.5

@@ -19,7 +19,7 @@ from streams_sql.language.external_statements import (
     AssertSchema,
     AssertTopic,
 )
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 RETRY_S: Final = 0.1
 TIMEOUT_MAX_MS: Final = 600_000

@@ -31,7 +31,7 @@ from streams_sql.language.external_statements import (
     DropConnector,
     ShowConnectors,
 )
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 CONNECTOR_CLASS: Final = "connector.class"
 RUNNING: Final = "RUNNING"

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from streams_sql.engine.queries.error_log import QueryError
 from streams_sql.engine.queries.query_status import PushStatus, QueryEvent, QueryState, QueryStatus
-from streams_sql.functions.declaration import AggregateFunction, Function
+from streams_sql.function_declaration import AggregateFunction, Function
 from streams_sql.language.statements import Kind
 from streams_sql.plan.lineage import Origin
 from streams_sql.progress.backlog import Backlog

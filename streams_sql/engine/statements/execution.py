@@ -29,7 +29,6 @@ from streams_sql.engine.statements.routing import Executor, executor_of_all
 from streams_sql.engine.statements.session import Session, Sessions
 from streams_sql.language.binding import bound
 from streams_sql.language.external_statements import AssertSchema, AssertTopic, CreateConnector, DropConnector
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import (
     AssertRows,
     AssertSource,
@@ -45,6 +44,7 @@ from streams_sql.language.statements import (
     UnsetProperty,
 )
 from streams_sql.language.table_statements import DeleteRows
+from streams_sql.problem import SqlProblem
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from streams_sql.engine.client_queries.value_queries import value_queries
 from streams_sql.engine.queries.persistent_queries import PersistentQueries
 from streams_sql.engine.statements.entities import QueryDescription
 from streams_sql.engine.statements.listing import Listings
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import CreateAsSelect, Explain, InsertSelect, Query, Statement
 from streams_sql.local.topic_pages import look_span
 from streams_sql.plan.bounded import BoundedPlan, ScanPlan
@@ -27,6 +26,7 @@ from streams_sql.plan.lineage import Origins, origins, pull_origins
 from streams_sql.plan.nodes import PersistentPlan, PullPlan, PushPlan
 from streams_sql.plan.scan_text import scan_text
 from streams_sql.plan.text import plan_text
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Column
 from streams_sql.views.bounded_pull import look_plan
 from streams_sql.views.pull_texts import PullTexts

@@ -17,8 +17,8 @@ from streams_sql.engine.statements.json_rows import JsonRows
 from streams_sql.evaluation.compiler import compile_expression
 from streams_sql.formats.library import encoder_of
 from streams_sql.formats.serde import Encode, Layout, RegistryAccess, Values
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import DeletePlan, InsertPlan, InsertRow
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import ROWTIME, Column, FormatUse, Source
 from streams_sql.sql_types import BIGINT
 from streams_sql.typed import Typed

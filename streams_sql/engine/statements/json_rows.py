@@ -12,7 +12,7 @@ from streams_sql.evaluation.decimals import fit
 from streams_sql.evaluation.integers import ranged
 from streams_sql.evaluation.time_texts import parse_date, parse_time, parse_timestamp
 from streams_sql.formats.number_texts import time_of_day
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Column
 from streams_sql.sql_types import Array, Base, Decimal, Map, SqlType, Struct
 

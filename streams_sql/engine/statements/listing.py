@@ -36,7 +36,6 @@ from streams_sql.engine.statements.lineage import Lineage
 from streams_sql.engine.statements.session import Session
 from streams_sql.functions.library import LIBRARY
 from streams_sql.functions.resolution import unknown_function
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import (
     DescribeFunction,
     DescribeSource,
@@ -48,6 +47,7 @@ from streams_sql.language.statements import (
 )
 from streams_sql.plan.lineage import origins
 from streams_sql.plan.text import plan_text
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Source
 
 ERRORS_SHOWN: Final = 20

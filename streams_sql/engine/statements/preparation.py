@@ -20,8 +20,8 @@ from streams_sql.engine.statements.source_topics import SourceTopics
 from streams_sql.formats.inference import infer_schema
 from streams_sql.formats.registration import forget_schemas, register_schemas
 from streams_sql.formats.serde import RegistryAccess
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import CreateAsSelect, CreateSource, DropSource, InsertSelect, Kind
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Source
 
 QUERY_PREFIXES: Final = {Kind.STREAM: "CSAS", Kind.TABLE: "CTAS"}

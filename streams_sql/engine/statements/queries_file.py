@@ -20,7 +20,6 @@ from streams_sql.engine.statements.request import ParsedRequest, SqlRequest, par
 from streams_sql.engine.statements.session import PropertyCheck, Session
 from streams_sql.language.binding import bound
 from streams_sql.language.function_statements import CreateFunction, DropFunction
-from streams_sql.language.problem import Lines, SqlProblem, shown
 from streams_sql.language.statements import (
     AlterSource,
     CreateAsSelect,
@@ -34,6 +33,7 @@ from streams_sql.language.statements import (
     UndefineVariable,
     UnsetProperty,
 )
+from streams_sql.problem import Lines, SqlProblem, shown
 
 QUERIES_FILE: Final = "ksql.queries.file"
 DIGEST_CHARACTERS: Final = 8

@@ -8,10 +8,10 @@ from typing import Final
 
 from streams_sql.engine.failures import StatementFailed
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.splitting import placed_statements
 from streams_sql.language.statements import DefineVariable, Statement, UndefineVariable
 from streams_sql.language.variables import substitute
+from streams_sql.problem import SqlProblem
 
 STATEMENTS_MAX: Final = 1_000
 """In one request."""

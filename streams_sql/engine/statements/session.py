@@ -8,8 +8,8 @@ from streams_sql.engine.catalogue.catalogue import Catalogue
 from streams_sql.engine.failures import StatementFailed
 from streams_sql.engine.queries.query_settings import plain_name
 from streams_sql.engine.statements.request import SqlRequest
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import DefineVariable, SetProperty, UndefineVariable, UnsetProperty
+from streams_sql.problem import SqlProblem
 
 PropertyCheck = Callable[[str, str], str | None]
 """What is wrong with a name and its value; None if nothing is."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from barnabas.kernel.kafka_clients.admin import Admin
 from barnabas.kernel.kafka_clients.topic_shape import BROKER_DEFAULT, TopicShape
 from streams_sql.analysis.with_clause import TopicSettings, WithClause
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import CreateAsSelect, CreateSource
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Source
 
 

@@ -8,8 +8,8 @@ from streams_sql.analysis.defaults import Defaults
 from streams_sql.analysis.definition import missing_schema
 from streams_sql.analysis.with_clause import TopicSettings, WithClause
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import CreateSource, WindowKind
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Column, FormatUse, InferredSchema, KeyWindow, TimestampRule
 from streams_sql.sql_types import BIGINT, STRING
 from tests.streams_sql.analysis.catalogues import DEFAULTS, defined

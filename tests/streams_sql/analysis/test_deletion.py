@@ -6,10 +6,10 @@ import pytest
 
 from streams_sql.analysis.deletion import plan_delete
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.table_statements import DeleteRows
 from streams_sql.plan.nodes import DeletePlan
 from streams_sql.plan.text import expression_text
+from streams_sql.problem import SqlProblem
 from tests.streams_sql.analysis.catalogues import Sources, sources
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from streams_sql.functions.ordered_aggregates import COLLECT_LIST_LIMIT
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Emit, WindowKind
 from streams_sql.plan.nodes import Aggregate, Filter, Project
 from streams_sql.plan.text import expression_text
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import KeyWindow
 from tests.streams_sql.analysis.catalogues import DEFAULTS, Sources, planned, sources
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import JoinKind, WindowKind
 from streams_sql.plan.nodes import ForeignKeyJoin, LookupJoin, Node, Project, StreamJoin, TableJoin
 from streams_sql.plan.text import expression_text
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import KeyWindow
 from tests.streams_sql.analysis.catalogues import Sources, planned, sources
 

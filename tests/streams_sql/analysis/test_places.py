@@ -9,8 +9,8 @@ import pytest
 from streams_sql.analysis.push import plan_push
 from streams_sql.analysis.scan import plan_scan
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Query
+from streams_sql.problem import SqlProblem
 from tests.streams_sql.engine.catalogues import Statements
 
 EXTRA = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from streams_sql.analysis.defaults import Defaults
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import WindowKind
 from streams_sql.plan.nodes import FlatMap, Project, Rekey
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import FormatUse, KeyWindow, TimestampRule
 from streams_sql.typed import Cast
 from tests.streams_sql.analysis.catalogues import Sources, planned, sources

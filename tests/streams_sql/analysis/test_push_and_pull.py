@@ -6,9 +6,9 @@ import pytest
 
 from streams_sql.analysis.pull import plan_pull
 from streams_sql.analysis.push import plan_push
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import PullPlan
 from streams_sql.plan.text import expression_text
+from streams_sql.problem import SqlProblem
 from tests.streams_sql.analysis.catalogues import Sources, query_of, sources
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from streams_sql.analysis.push import plan_push
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.hosting import Hosting, hosting_of
 from streams_sql.plan.nodes import reads_of
 from streams_sql.plan.text import plan_text
+from streams_sql.problem import SqlProblem
 from tests.streams_sql.analysis.catalogues import planned, query_of, sources
 
 CATALOGUE = sources(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import Filter, Project
 from streams_sql.plan.text import expression_text
+from streams_sql.problem import SqlProblem
 from tests.streams_sql.analysis.catalogues import EVERYTHING, Sources, planned, sources
 
 

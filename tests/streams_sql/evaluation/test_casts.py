@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from barnabas.kernel.java.numbers import double_text
 from streams_sql.evaluation import floats, time_texts
 from streams_sql.evaluation.casts import cast_function
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import (
     BIGINT,
     BOOLEAN,

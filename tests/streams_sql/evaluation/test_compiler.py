@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from streams_sql.evaluation.compiler import compile_column, compile_expression
 from streams_sql.evaluation.expression_error import ExpressionError
-from streams_sql.functions.declaration import Overload
+from streams_sql.function_declaration import Overload
 from streams_sql.functions.library import LIBRARY
 from streams_sql.functions.resolution import resolve
 from streams_sql.sql_types import BIGINT, BOOLEAN, DOUBLE, INTEGER, STRING, Array, Field, Map, SqlType, Struct

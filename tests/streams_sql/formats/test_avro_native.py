@@ -13,8 +13,8 @@ from barnabas.kernel.serdes.schema_text import AVRO, JSON, SchemaText
 from streams_sql.formats.library import format_of
 from streams_sql.formats.serde import Layout, RegistryAccess, Undecodable, Values
 from streams_sql.formats.spark_texts import text_literal
+from streams_sql.formats.spark_types import spark_type
 from streams_sql.sources import FormatUse
-from streams_sql.spark.type_names import spark_type
 from streams_sql.sql_types import (
     BIGINT,
     BOOLEAN,

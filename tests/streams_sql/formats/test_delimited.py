@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streams_sql.formats.serde import Undecodable
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import FormatUse
 from streams_sql.sql_types import (
     BIGINT,

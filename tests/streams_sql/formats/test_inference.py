@@ -10,13 +10,12 @@ import pytest
 from barnabas.kernel.serdes.registry_client import RegistryClient
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
 from barnabas.kernel.serdes.schema_text import AVRO, JSON, PROTOBUF, SchemaText
-from streams_sql.analysis.definition import MissingSchema
 from streams_sql.formats.inference import infer_schema
 from streams_sql.formats.registration import forget_schemas, register_schemas
 from streams_sql.formats.serde import RegistryAccess
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Kind
-from streams_sql.sources import Column, FormatUse, InferredSchema, Schema, Source
+from streams_sql.problem import SqlProblem
+from streams_sql.sources import Column, FormatUse, InferredSchema, MissingSchema, Schema, Source
 from streams_sql.sql_types import BIGINT, DOUBLE, STRING
 from tests.streams_sql.formats.layouts import EVERY_TYPE
 from tests.streams_sql.formats.test_registered import ORDER, PROTO

@@ -13,8 +13,8 @@ from streams_sql.formats.json_encoding import json_encoder
 from streams_sql.formats.json_native import json_decoding, json_encoding
 from streams_sql.formats.serde import Layout, Undecodable, Values
 from streams_sql.formats.spark_texts import text_literal
+from streams_sql.formats.spark_types import spark_type
 from streams_sql.sources import Column, FormatUse
-from streams_sql.spark.type_names import spark_type
 from streams_sql.sql_types import (
     BIGINT,
     BOOLEAN,

@@ -16,7 +16,7 @@ from confluent_kafka.serialization import (
 
 from streams_sql.formats.library import format_of
 from streams_sql.formats.serde import Undecodable
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import FormatUse
 from streams_sql.sql_types import BIGINT, BOOLEAN, BYTES, DOUBLE, INTEGER, STRING, Decimal, SqlType
 from tests.streams_sql.formats.layouts import decode_one, encode_one, layout_of

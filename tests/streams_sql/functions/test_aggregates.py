@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from streams_sql.functions.declaration import (
+from streams_sql.function_declaration import (
     UNLIMITED,
     Accumulator,
     AggregateFunction,

@@ -11,7 +11,7 @@ from streams_sql.evaluation.calls import bound_reference
 from streams_sql.functions.arrays import SERIES_LENGTH_MAX
 from streams_sql.functions.library import LIBRARY
 from streams_sql.functions.resolution import LambdaArgument, resolve
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import BIGINT, BOOLEAN, DATE, INTEGER, STRING, Array, Map, SqlType
 from tests.streams_sql.functions.calling import call, type_of
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from streams_sql.evaluation.calls import bound_reference
-from streams_sql.functions.declaration import AnyDecimal, AnyType, ArrayOf, IntervalUnit, MapOf, Overload, Pattern
+from streams_sql.function_declaration import AnyDecimal, AnyType, ArrayOf, IntervalUnit, MapOf, Overload, Pattern
 from streams_sql.functions.library import LIBRARY
 from streams_sql.functions.native_forms import native_text
 from streams_sql.functions.resolution import resolve

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from streams_sql.functions.declaration import (
+from streams_sql.function_declaration import (
     AggregateFunction,
     AggregateOverload,
     AnyType,
@@ -30,7 +30,7 @@ from streams_sql.functions.resolution import (
     unknown_function,
 )
 from streams_sql.functions.signatures import parse_signature
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import (
     BIGINT,
     BOOLEAN,

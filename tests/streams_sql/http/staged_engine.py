@@ -16,8 +16,8 @@ from streams_sql.engine.statements.entities import StatementResult
 from streams_sql.engine.statements.inserts import Inserter
 from streams_sql.engine.statements.request import ParsedRequest, SqlRequest, parse_request
 from streams_sql.engine.statements.routing import Executor, executor_of_all
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Print
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Column
 from streams_sql.sql_types import BIGINT, STRING
 

@@ -8,8 +8,8 @@ from streams_sql.engine.failures import StatementFailed
 from streams_sql.engine.queries.query_status import PushStatus
 from streams_sql.engine.statements.entities import CommandStatus, QueryList, SourceList, StatementResult, TypeList
 from streams_sql.http import statements
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import Kind
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import INTEGER
 from tests.ports import free_port
 from tests.streams_sql.http.conftest import Stage

@@ -8,7 +8,7 @@ import pytest
 from streams_sql.engine.client_queries.results import ResultKind, RowBatch
 from streams_sql.engine.failures import Busy, EngineError, StatementFailed, TooManyPushQueries, Unavailable
 from streams_sql.http.result_response import WHOLE_MAX_BYTES
-from streams_sql.language.problem import Position, SqlProblem
+from streams_sql.problem import Position, SqlProblem
 from streams_sql.sources import Column
 from streams_sql.sql_types import BIGINT, DOUBLE, INTEGER, STRING, Array, Decimal, Field, Map, Struct
 from tests.streams_sql.http.conftest import Stage

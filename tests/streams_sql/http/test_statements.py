@@ -39,8 +39,8 @@ from streams_sql.engine.statements.entities import (
 )
 from streams_sql.formats.registered import RegistryNotConfigured
 from streams_sql.functions.library import LIBRARY
-from streams_sql.language.problem import Position, SqlProblem
 from streams_sql.language.statements import Kind
+from streams_sql.problem import Position, SqlProblem
 from streams_sql.sources import Column
 from streams_sql.sql_types import BIGINT, INTEGER, STRING, Array
 from tests.streams_sql.http.conftest import Stage

@@ -10,7 +10,7 @@ from barnabas.kernel.http.errors import HttpError
 from barnabas.kernel.http.request import Request
 from streams_sql.engine.client_queries.results import ResultKind, RowBatch
 from streams_sql.engine.failures import StatementFailed, Unavailable
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from tests.kernel.http.service import Service
 from tests.streams_sql.http.conftest import Stage
 from tests.streams_sql.http.socket_client import WebSocket, query_path

@@ -9,8 +9,8 @@ from streams_sql.functions.library import LIBRARY
 from streams_sql.language.binding import bound
 from streams_sql.language.expressions import FunctionCall
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import CreateSource, Query, SelectColumn
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import INTEGER, STRING, Array, Field, Map, Struct
 
 TYPES = {"N": INTEGER}

@@ -12,8 +12,8 @@ from sqlglot import exp
 from streams_sql.language.conversion import Conversion
 from streams_sql.language.expressions import Binary
 from streams_sql.language.parsing import BARE_CHARACTERS_MAX, STATEMENT_CHARACTERS_MAX, parse_statement
-from streams_sql.language.problem import Lines, Position, SqlProblem, SyntaxProblem, shown
 from streams_sql.language.statements import Query, SelectColumn
+from streams_sql.problem import Lines, Position, SqlProblem, SyntaxProblem, shown
 
 MESSAGE_CHARACTERS_MAX = 300
 NOT_YET = "is not supported yet."

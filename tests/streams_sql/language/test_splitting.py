@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from streams_sql.language.problem import Position, SyntaxProblem
 from streams_sql.language.splitting import split_statements
+from streams_sql.problem import Position, SyntaxProblem
 
 
 @pytest.mark.parametrize(

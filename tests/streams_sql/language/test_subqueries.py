@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import SyntaxProblem
 from streams_sql.language.queries import READS_MAX
 from streams_sql.language.statements import (
     CreateAsSelect,
@@ -18,6 +17,7 @@ from streams_sql.language.statements import (
     Statement,
     UnionAll,
 )
+from streams_sql.problem import SyntaxProblem
 
 
 def everything(source: Relation | str, **clauses: object) -> Query:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import Position, SyntaxProblem
 from streams_sql.language.statements import Query, SelectColumn
 from streams_sql.language.variables import substitute
+from streams_sql.problem import Position, SyntaxProblem
 
 VARIABLES = {
     "name": "orders",

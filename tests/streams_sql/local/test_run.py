@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from streams_sql.analysis.push import plan_push
-from streams_sql.language.problem import SqlProblem
 from streams_sql.local.run import LocalRun
 from streams_sql.plan.nodes import PushPlan
 from streams_sql.plan.records import Problem
 from streams_sql.plan.spans import FROM_NOW_ON, Span
+from streams_sql.problem import SqlProblem
 from tests.broker import BarnabasBroker, BrokerProcess
 from tests.streams_sql.analysis.catalogues import query_of, sources
 from tests.streams_sql.processors.plans import unexpected

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streams_sql.functions.declaration import Accumulator
+from streams_sql.function_declaration import Accumulator
 from streams_sql.functions.library import LIBRARY
 from streams_sql.plan.nodes import AggregateCall
 from streams_sql.processors.accumulation import accumulator_of

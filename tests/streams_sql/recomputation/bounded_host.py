@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from streams_sql.analysis.scan import plan_scan
+from streams_sql.bounded.pages import Budget
 from streams_sql.engine.client_queries.resolution import ResolvedQuery
-from streams_sql.local.scan import Scan as ScanRun
+from streams_sql.engine.client_queries.topic_scan import Scan as ScanRun
 from streams_sql.plan.records import Problem
-from streams_sql.views.pages import Budget
 from tests.streams_sql.analysis.catalogues import query_of, sources
 from tests.streams_sql.recomputation.case_topics import CaseTopics
 from tests.streams_sql.recomputation.cases import Case

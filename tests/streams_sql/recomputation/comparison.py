@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from tests.streams_sql.recomputation.cases import Case
 from tests.streams_sql.recomputation.outcomes import Outcome
 from tests.streams_sql.recomputation.queries import Select

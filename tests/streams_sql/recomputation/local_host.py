@@ -8,15 +8,15 @@ from random import Random
 
 from streams_sql.formats.library import encoder_of
 from streams_sql.formats.serde import Layout
-from streams_sql.language.problem import SqlProblem
 from streams_sql.local.interleaving import Line, in_order, rank_of
 from streams_sql.local.pipeline import Pipeline
+from streams_sql.local.topic_records import record_reader
 from streams_sql.plan.nodes import PersistentPlan
 from streams_sql.plan.pipeline import Row, columns_of
 from streams_sql.plan.record_writing import RowEncoding
 from streams_sql.plan.records import Problem, Records
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import ROWTIME
-from streams_sql.views.tailing import record_reader
 from tests.streams_sql.analysis.catalogues import planned, sources
 from tests.streams_sql.recomputation.cases import Case
 from tests.streams_sql.recomputation.outcomes import Outcome

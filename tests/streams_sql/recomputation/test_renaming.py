@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from random import Random
 from typing import Any, Final
 
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from tests.streams_sql.recomputation.cases import Case, random_case
 from tests.streams_sql.recomputation.expressions import Expression
 from tests.streams_sql.recomputation.local_host import case_plan, written_locally

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from barnabas.kernel.kafka_clients.admin import Admin
+from streams_sql.bounded.pages import Budget
 from streams_sql.engine.client_queries.resolution import Resolution, ResolvedQuery
 from streams_sql.engine.client_queries.results import Result, ScanMetrics
 from streams_sql.engine.client_queries.scans import Scans
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.plan.bounded import ScanPlan
 from streams_sql.topics.schemas import TopicSchemas
-from streams_sql.views.pages import Budget
 from tests.streams_sql.analysis.catalogues import Sources, query_of, sources
 
 NOW_MS = 2_000_000

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from streams_sql.bounded.pages import Budget
 from streams_sql.engine.failures import Busy, StatementFailed
-from streams_sql.language.problem import SqlProblem
-from streams_sql.views.pages import Budget
+from streams_sql.problem import SqlProblem
 from tests.broker import BarnabasBroker, BrokerProcess
 from tests.streams_sql.topics.looks import NOW_MS, Looks
 from tests.streams_sql.views.written_topic import WrittenTopic

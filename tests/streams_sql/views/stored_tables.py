@@ -9,6 +9,7 @@ from typing import Any
 
 from streams_sql.analysis.pull import plan_pull
 from streams_sql.bounded.memory import MEMORY_BYTES, Memory
+from streams_sql.bounded.pages import Account, Budget
 from streams_sql.engine.catalogue.catalogue import Catalogue
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.statements import Query
@@ -16,7 +17,6 @@ from streams_sql.plan.bounded import Bounded, BoundedPlan
 from streams_sql.sources import Source
 from streams_sql.views.bounded_pull import BoundedPull
 from streams_sql.views.layout import ViewLayout
-from streams_sql.views.pages import Account, Budget
 from streams_sql.views.store import Connection, Store
 
 

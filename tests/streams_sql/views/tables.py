@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from streams_sql.analysis.pull import plan_pull
+from streams_sql.bounded.pages import Budget
 from streams_sql.engine.catalogue.catalogue import Catalogue
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.statements import Kind, Query
 from streams_sql.plan.nodes import PullPlan
 from streams_sql.sources import Column, FormatUse, Schema, Source
 from streams_sql.sql_types import STRING, SqlType
-from streams_sql.views.pages import Budget
 from streams_sql.views.prepared import PreparedPulls
 from streams_sql.views.views import Views
 

@@ -15,16 +15,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from streams_sql.bounded.memory import MemorySpent
-from streams_sql.language.problem import SqlProblem
+from streams_sql.bounded.pages import Budget, BudgetSpent
 from streams_sql.language.statements import WindowKind
 from streams_sql.plan.bounded import Chosen, Computed, Groups, Look, looks_of
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import KeyWindow
 from streams_sql.sql_types import BIGINT, BOOLEAN, DOUBLE, INTEGER, STRING, Array, SqlType
 from streams_sql.sql_types import Decimal as DecimalType
 from streams_sql.typed import Literal
 from streams_sql.views.bounded_pull import look_plan, table_pull
 from streams_sql.views.group_query import group_query
-from streams_sql.views.pages import Budget, BudgetSpent
 from tests.streams_sql.views.stored_tables import StoredTables
 from tests.streams_sql.views.tables import table
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from streams_sql.bounded.pages import Account, Budget
 from streams_sql.evaluation.compiler import compile_column
 from streams_sql.functions.library import LIBRARY
 from streams_sql.plan.nodes import Named, PullPlan
@@ -37,7 +38,6 @@ from streams_sql.typed import Call, Cast, Column, Like, Literal, Operation, Oper
 from streams_sql.views.codecs import Unstorable, codec_of
 from streams_sql.views.conditions import translate
 from streams_sql.views.layout import ViewLayout
-from streams_sql.views.pages import Account, Budget
 from streams_sql.views.pull import TablePull, TableScan
 from streams_sql.views.store import Store
 from tests.streams_sql.views.tables import table

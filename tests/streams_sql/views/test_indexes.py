@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from streams_sql.bounded.pages import Account, Budget
 from streams_sql.engine.catalogue.catalogue import Catalogue
 from streams_sql.plan.bounded import looks_of
 from streams_sql.plan.nodes import PullPlan
@@ -20,7 +21,6 @@ from streams_sql.views.access_path import access_path
 from streams_sql.views.bounded_pull import look_plan, table_pull
 from streams_sql.views.index_building import COPY, FORMER
 from streams_sql.views.layout import TABLE, Places, ViewLayout
-from streams_sql.views.pages import Account, Budget
 from streams_sql.views.pull import TablePull, TableScan
 from streams_sql.views.store import Store
 from tests.streams_sql.views.stored_tables import StoredTable, StoredTables

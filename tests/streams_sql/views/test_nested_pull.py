@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import BIGINT, INTEGER, STRING
 from tests.streams_sql.views.stored_tables import StoredTables
 from tests.streams_sql.views.tables import table

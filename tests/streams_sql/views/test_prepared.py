@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streams_sql.engine.catalogue.catalogue import Catalogue
-from streams_sql.language.problem import SqlProblem
 from streams_sql.plan.nodes import PullPlan
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import BIGINT, BOOLEAN, DOUBLE, INTEGER, STRING, TIMESTAMP, Decimal
 from streams_sql.views.layout import ViewLayout
 from streams_sql.views.prepared import SHAPES_MAX, PreparedPulls, ReadyPull

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from streams_sql.bounded.pages import PAGE_ROWS, Budget, BudgetSpent
 from streams_sql.engine.catalogue.catalogue import Catalogue
-from streams_sql.language.problem import SqlProblem
 from streams_sql.language.statements import WindowKind
 from streams_sql.plan.records import window_suffix
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import HeaderColumn, KeyWindow
 from streams_sql.sql_types import BOOLEAN, DOUBLE, INTEGER, STRING, Array, SqlType
-from streams_sql.views.pages import PAGE_ROWS, Budget, BudgetSpent
 from tests.broker import BarnabasBroker
 from tests.streams_sql.views.tables import asked, opened, plan_of, prepared_pulls, stream, table
 from tests.streams_sql.views.written_topic import WrittenTopic

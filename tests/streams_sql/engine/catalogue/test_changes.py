@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from streams_sql.engine.catalogue.catalogue import Catalogue
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import STRING
 from tests.streams_sql.engine.catalogues import Statements
 

@@ -13,10 +13,10 @@ from streams_sql.functions.made_functions import python_of
 from streams_sql.functions.python_code import PythonCode
 from streams_sql.language.binding import bound
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import SqlProblem
 from streams_sql.local.pipeline import Pipeline
 from streams_sql.plan.hosting import Hosting, hosting_of
 from streams_sql.plan.pipeline import columns_of
+from streams_sql.problem import SqlProblem
 from tests.streams_sql.engine.catalogues import Statements
 
 SAMPLES = "tests.streams_sql.functions.sample_functions"

@@ -11,11 +11,11 @@ from streams_sql.analysis.push import plan_push
 from streams_sql.engine.client_queries.local_tail import LocalTail
 from streams_sql.engine.client_queries.results import RowBatch
 from streams_sql.engine.client_queries.topic_tail import Start
-from streams_sql.language.problem import SqlProblem
 from streams_sql.local import reading, spans
 from streams_sql.local.spans import Bounds, bounds_of
 from streams_sql.plan.records import Problem
 from streams_sql.plan.spans import Span
+from streams_sql.problem import SqlProblem
 from tests.broker import BarnabasBroker
 from tests.conftest import StartBroker
 from tests.streams_sql.analysis.catalogues import query_of, sources

@@ -6,12 +6,12 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
+from streams_sql.bounded.pages import Budget
 from streams_sql.engine.catalogue.catalogue import PersistentQuery
 from streams_sql.engine.client_queries.pull_queries import PullQueries
 from streams_sql.engine.queries.query_status import QueryState, QueryStatus
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.statements import Query
-from streams_sql.views.pages import Budget
 from streams_sql.views.view_follower import ViewFollower
 from tests.broker import BarnabasBroker
 from tests.streams_sql.engine.catalogues import Statements

@@ -8,7 +8,7 @@ import pytest
 
 from streams_sql.engine.catalogue.command import LOWERING
 from streams_sql.engine.queries.query_settings import QuerySettings
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.spark.messages import Guarantee, Trigger
 from tests.streams_sql.engine.catalogues import Statements
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from tests.streams_sql.engine.catalogues import Statements
 
 COUNT = "CREATE {}TABLE N AS SELECT B, COUNT(*) AS C FROM S WINDOW TUMBLING (SIZE 1 MINUTE) WHERE A > 1 GROUP BY B;"

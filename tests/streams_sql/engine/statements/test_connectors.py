@@ -14,7 +14,7 @@ from streams_sql.engine.statements.connect_client import ConnectAccess, ConnectC
 from streams_sql.engine.statements.connectors import Connectors
 from streams_sql.engine.statements.entities import ConnectorCreation, ConnectorDeletion, StatementWarning
 from streams_sql.language.parsing import parse_statement
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from tests.connect_service import ConnectProcess
 from tests.ports import HOST, free_port
 from tests.streams_sql.engine.catalogues import Statements

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from streams_sql.engine.statements.json_rows import JsonRows
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 from streams_sql.sources import Column
 from streams_sql.sql_types import (
     BIGINT,

@@ -6,8 +6,8 @@ import pytest
 
 from streams_sql.engine.failures import StatementFailed
 from streams_sql.engine.statements.request import STATEMENTS_MAX, SqlRequest, parse_request
-from streams_sql.language.problem import Position
 from streams_sql.language.statements import DefineVariable, Print, SetProperty
+from streams_sql.problem import Position
 
 
 def test_variables_hold_for_the_statements_after_their_definition() -> None:

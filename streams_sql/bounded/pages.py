@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
 from streams_sql.bounded.memory import MEMORY_BYTES
-from streams_sql.language.problem import SqlProblem
+from streams_sql.problem import SqlProblem
 
 ResultRow: TypeAlias = tuple[Any, ...]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from streams_sql.bounded.memory import Memory
+from streams_sql.bounded.pages import Account, Budget, Pages, ResultRow
 from streams_sql.evaluation.compiler import OnError
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.local.piped_pages import PipedPages
@@ -18,7 +19,6 @@ from streams_sql.plan.records import OnProblem
 from streams_sql.plan.spans import ALL
 from streams_sql.sources import Source
 from streams_sql.views.bounded_pull import BoundedPull, LookedInto
-from streams_sql.views.pages import Account, Budget, Pages, ResultRow
 
 PagesT = TypeVar("PagesT", bound=RunPages)
 
