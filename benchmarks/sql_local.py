@@ -17,7 +17,7 @@ from streams_sql.plan.nodes import Node, Read
 from streams_sql.plan.pipeline import chain_of, compile_steps, run_steps
 from streams_sql.plan.records import Problem, RecordReader, Records
 from streams_sql.sources import Source
-from streams_sql.spark.codecs import decoder_of
+from streams_sql.spark.jobs.codecs import decoder_of
 from tests.streams_sql.analysis.catalogues import planned, sources
 
 TOPIC = "orders"

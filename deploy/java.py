@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from deploy import debian
-from streams_sql.spark.java import JAVA_MINIMUM, WHEEL, find
+from streams_sql.spark.installation.java import JAVA_MINIMUM, WHEEL, find
 
 # Debian 12 has 17, Debian 13 has 21.
 DEBIAN_PACKAGES = ("openjdk-17-jre-headless", "openjdk-21-jre-headless")

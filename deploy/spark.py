@@ -6,10 +6,10 @@ It is quick when all is there.
 from __future__ import annotations
 
 from deploy import java
-from streams_sql.spark import class_archive
-from streams_sql.spark.jar_sets import JarError, is_complete, provide
-from streams_sql.spark.jars import SPARK
-from streams_sql.spark.java import JAVA_MINIMUM
+from streams_sql.spark.installation import class_archive
+from streams_sql.spark.installation.jar_sets import JarError, is_complete, provide
+from streams_sql.spark.installation.jars import SPARK
+from streams_sql.spark.installation.java import JAVA_MINIMUM
 
 
 def main() -> None:

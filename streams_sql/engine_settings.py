@@ -41,7 +41,7 @@ from streams_sql.engine.statements.function_rules import INLINE, MODULES, Functi
 from streams_sql.engine.statements.queries_file import QUERIES_FILE
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.settings import CONNECT_URL, PLAIN_REGISTRY_URL, PROCESSING_LOG_PREFIX, REGISTRY_URL, SERVICE_ID
-from streams_sql.spark.masters import is_local
+from streams_sql.spark.driver.masters import is_local
 
 PROCESSING_LOG_SUFFIX: Final = "ksql_processing_log"
 INTERNAL_PREFIX: Final = "_confluent-ksql-"

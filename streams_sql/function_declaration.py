@@ -147,7 +147,7 @@ class Function:
 
 
 class Accumulator(Protocol):
-    """An aggregate in Python. States are plain values, as columns have them, and tuples, sets and bytes: they can be stored anywhere (see `spark/state_encoding`).
+    """An aggregate in Python. States are plain values, as columns have them, and tuples, sets and bytes: they can be stored anywhere (see `spark/shards/state_encoding`).
     A state may be changed in place by `add`, which returns the one to go on with."""
 
     def start(self) -> Any: ...

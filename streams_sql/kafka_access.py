@@ -28,7 +28,7 @@ from streams_sql.client_names import (
     SOURCE_NAMES,
 )
 from streams_sql.engine.queries.query_settings import STREAMS_PREFIX
-from streams_sql.spark.broker_access import KafkaAccess
+from streams_sql.spark.sources.broker_access import KafkaAccess
 
 _ASKING: Final = {
     # Clients ask for the topics that they know of again and again; who asks must not make one anew that was deleted.

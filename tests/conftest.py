@@ -95,7 +95,9 @@ def spark_jars(java: Path) -> Path:
 @pytest.fixture(scope="session")
 def spark(spark_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Spark in this process, as the driver process has it. Tests share it, since a process can have one alone."""
-    from streams_sql.spark.session import open_session  # it takes a second, which tests without Spark need not wait
+    from streams_sql.spark.driver.session import (
+        open_session,  # it takes a second, which tests without Spark need not wait
+    )
 
     folder = str(tmp_path_factory.mktemp("spark"))
     settings = {"spark.log.level": "OFF", "spark.local.dir": folder, **QUICK_SPARK}

@@ -13,7 +13,7 @@ from streams_sql.engine.client_queries.scans import Scans
 from streams_sql.engine.client_queries.table_views import TableViews
 from streams_sql.engine.queries.completeness import Completeness
 from streams_sql.engine.queries.persistent_queries import PersistentQueries
-from streams_sql.spark.driver_process import Driver
+from streams_sql.spark.driver.process import Driver
 from streams_sql.topics.schemas import TopicSchemas
 
 

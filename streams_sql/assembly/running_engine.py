@@ -38,8 +38,8 @@ from streams_sql.engine.statements.source_topics import SourceTopics
 from streams_sql.engine_settings import MASTER, EngineSettings
 from streams_sql.kafka_access import Kafka
 from streams_sql.own_folder import OwnFolder
-from streams_sql.spark.driver_process import Driver
-from streams_sql.spark.messages import Event, Idle, Open, Progress
+from streams_sql.spark.driver.messages import Event, Idle, Open, Progress
+from streams_sql.spark.driver.process import Driver
 
 COMMAND_REPLICAS: Final = 3
 """Of the command topic, as of the topics of Kafka's own: it outlives any one broker."""

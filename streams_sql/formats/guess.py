@@ -21,7 +21,7 @@ from barnabas.kernel.serdes.registry_client import RegistryClient, SchemaKey
 from barnabas.kernel.serdes.registry_transport import RegistryClientError
 from barnabas.kernel.serdes.schema_text import AVRO, JSON, PROTOBUF
 from streams_sql.evaluation.time_texts import MS_PER_DAY
-from streams_sql.formats.avro_reading import read_avro_schema
+from streams_sql.formats.avro.reading import read_avro_schema
 from streams_sql.formats.registered import registry_client
 from streams_sql.formats.serde import RegistryAccess, Undecodable
 from streams_sql.formats.windowed_keys import split_windowed

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Final
 
-from streams_sql.formats.avro_format import AvroFormat, avro_columns
+from streams_sql.formats.avro.format import AvroFormat, avro_columns
 from streams_sql.formats.delimited_format import DelimitedFormat
-from streams_sql.formats.json_columns import json_columns
-from streams_sql.formats.json_format import JsonFormat
-from streams_sql.formats.json_sr_format import JsonSchemaFormat
+from streams_sql.formats.json.columns import json_columns
+from streams_sql.formats.json.format import JsonFormat
+from streams_sql.formats.json.sr_format import JsonSchemaFormat
 from streams_sql.formats.kafka_format import KafkaFormat, kafka_columns
 from streams_sql.formats.none_format import NoneFormat
-from streams_sql.formats.protobuf_format import ProtobufFormat
-from streams_sql.formats.protobuf_nosr_format import PlainProtobufFormat
+from streams_sql.formats.protobuf.format import ProtobufFormat
+from streams_sql.formats.protobuf.nosr_format import PlainProtobufFormat
 from streams_sql.formats.serde import DecodeColumns, Encode, Format, Layout
 from streams_sql.formats.spelling import renaming, written_layout
 from streams_sql.problem import SqlProblem

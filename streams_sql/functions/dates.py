@@ -8,9 +8,10 @@ from typing import Final
 from streams_sql.evaluation.integers import wrap_bigint, wrap_integer
 from streams_sql.evaluation.time_texts import MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE, MS_PER_SECOND
 from streams_sql.function_declaration import Group
-from streams_sql.functions import java_dates, simple_dates
-from streams_sql.functions.java_fields import DateProblem
-from streams_sql.functions.java_zones import zone
+from streams_sql.functions import simple_dates
+from streams_sql.functions.java_time import dates as java_dates
+from streams_sql.functions.java_time.fields import DateProblem
+from streams_sql.functions.java_time.zones import zone
 from streams_sql.functions.registration import scalar
 
 DEFAULT_ZONE: Final = "UTC"

@@ -13,8 +13,8 @@ from streams_sql.function_declaration import (
     Overload,
     ParameterDoc,
 )
-from streams_sql.functions.python_code import PythonCode
-from streams_sql.functions.python_functions import PythonAggregate, PythonScalar, PythonTable
+from streams_sql.functions.python.code import PythonCode
+from streams_sql.functions.python.functions import PythonAggregate, PythonScalar, PythonTable
 from streams_sql.language.function_statements import CreateFunction, FunctionKind
 from streams_sql.sql_types import SqlType
 

@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import Final
 
 from streams_sql.evaluation.time_texts import MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE, MS_PER_SECOND, days_from_civil
-from streams_sql.functions.java_elements import digits_end
-from streams_sql.functions.java_fields import DateProblem
-from streams_sql.functions.java_patterns import DAYS, MONTHS, PATTERN_LENGTH_MAX
+from streams_sql.functions.java_time.elements import digits_end
+from streams_sql.functions.java_time.fields import DateProblem
+from streams_sql.functions.java_time.patterns import DAYS, MONTHS, PATTERN_LENGTH_MAX
 
 PATTERNS_CACHED: Final = 1000
 DIGITS_MAX: Final = 9

@@ -12,7 +12,7 @@ import pyarrow.ipc  # type: ignore[import-untyped]
 from streams_sql.arrow_types import arrow_type
 from streams_sql.engine.client_queries.results import Result, RowBatch
 from streams_sql.http.row_forms import BrokenOff, kept
-from streams_sql.spark.arrow_values import to_arrow
+from streams_sql.spark.jobs.arrow_values import to_arrow
 
 NOTES = b"barnabas.notes"
 FIGURES = b"barnabas.figures"

@@ -7,8 +7,8 @@ from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
 from streams_sql.functions.made_functions import python_of
-from streams_sql.functions.python_code import PythonCode
-from streams_sql.functions.python_functions import PythonAggregate, PythonScalar, PythonTable
+from streams_sql.functions.python.code import PythonCode
+from streams_sql.functions.python.functions import PythonAggregate, PythonScalar, PythonTable
 from streams_sql.language.expressions import FunctionCall
 from streams_sql.plan.nodes import AggregateCall
 from streams_sql.typed import Call

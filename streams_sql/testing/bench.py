@@ -48,7 +48,7 @@ from streams_sql.plan.nodes import DeletePlan, InsertPlan
 from streams_sql.plan.records import Problem, problem_text
 from streams_sql.problem import SqlProblem
 from streams_sql.sources import Source
-from streams_sql.spark.positions import LATEST
+from streams_sql.spark.sources.positions import LATEST
 from streams_sql.testing.checks import Checks
 from streams_sql.testing.memory_queries import Hearers, MemoryQueries
 from streams_sql.testing.memory_topics import MemoryTopics

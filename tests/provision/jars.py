@@ -3,8 +3,8 @@
 Run it with `python -m tests.provision.jars`.
 """
 
-from streams_sql.spark.jar_sets import Artifact, JarError, JarSet, is_complete, provide
-from streams_sql.spark.jars import SPARK
+from streams_sql.spark.installation.jar_sets import Artifact, JarError, JarSet, is_complete, provide
+from streams_sql.spark.installation.jars import SPARK
 
 __all__ = ["APICURIO", "KAFKA", "SPARK", "Artifact", "JarError", "JarSet", "is_complete", "provide"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deploy.java import ADVICE, provide
-from streams_sql.spark.java import JAVA_MINIMUM, find
+from streams_sql.spark.installation.java import JAVA_MINIMUM, find
 
 __all__ = ["JAVA_MINIMUM", "find", "provide"]
 

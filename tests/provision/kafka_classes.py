@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from streams_sql.spark.class_archive import archive_name, can_be_made, using
+from streams_sql.spark.installation.class_archive import archive_name, can_be_made, using
 from tests.provision import jars, java
 from tests.provision.cache import cache_root
 

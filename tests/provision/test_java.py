@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from streams_sql.spark.java import JavaMissing, require
+from streams_sql.spark.installation.java import JavaMissing, require
 from tests.provision import java
 
 SPARKS_WORDS = ["-cp", "a b", "--add-modules=jdk.incubator.vector", "", "$HOME", "Main"]
@@ -55,7 +55,9 @@ def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, site: Path) ->
     monkeypatch.setenv("PATH", "/nonexistent")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     # Where a machine has no Java, the environment that runs this test has got that package itself.
-    monkeypatch.setattr("streams_sql.spark.java.find_spec", partial(PathFinder.find_spec, path=[str(site)]))
+    monkeypatch.setattr(
+        "streams_sql.spark.installation.java.find_spec", partial(PathFinder.find_spec, path=[str(site)])
+    )
 
 
 def test_no_java_is_none_and_told_with_what_would_help() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from deploy import java, spark
-from streams_sql.spark.jar_sets import STAMP_NAME, wanted
-from streams_sql.spark.jars import SPARK
+from streams_sql.spark.installation.jar_sets import STAMP_NAME, wanted
+from streams_sql.spark.installation.jars import SPARK
 
 
 @pytest.fixture(autouse=True)

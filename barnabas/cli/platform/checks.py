@@ -230,8 +230,8 @@ def open_files(soft: int, hard: int) -> Finding:
 
 
 def spark(sql: Resolved) -> Iterator[Finding]:
-    from streams_sql.spark import jars, java
-    from streams_sql.spark.jar_sets import is_complete
+    from streams_sql.spark.installation import jars, java
+    from streams_sql.spark.installation.jar_sets import is_complete
 
     home = java.find()
     if home is None:

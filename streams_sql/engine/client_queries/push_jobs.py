@@ -22,10 +22,10 @@ from streams_sql.formats.serde import RegistryAccess
 from streams_sql.language.statements import Kind
 from streams_sql.plan.nodes import PersistentPlan, PushPlan
 from streams_sql.sources import FormatUse, Schema, Source
-from streams_sql.spark import messages
-from streams_sql.spark.messages import Event, QueryFailed, Ready, StartQuery, Stopped
-from streams_sql.spark.positions import LATEST
-from streams_sql.spark.slots import NoSlots
+from streams_sql.spark.driver import messages
+from streams_sql.spark.driver.messages import Event, QueryFailed, Ready, StartQuery, Stopped
+from streams_sql.spark.driver.slots import NoSlots
+from streams_sql.spark.sources.positions import LATEST
 
 STOP_TIMEOUT_S: Final = 30.0
 """After this time a job that has not reported its end is taken for dead."""

@@ -19,8 +19,8 @@ from streams_sql.engine.queries.query_status import PushStatus
 from streams_sql.plan.expression_problems import expression_problem
 from streams_sql.plan.nodes import PushPlan, reads_of
 from streams_sql.plan.records import Problem
-from streams_sql.spark import messages
-from streams_sql.spark.messages import Event, Progress, QueryFailed
+from streams_sql.spark.driver import messages
+from streams_sql.spark.driver.messages import Event, Progress, QueryFailed
 
 ID_BITS: Final = 63
 """Of the number in an id, which no other query has, of whatever server."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from streams_sql.plan.records import Problem, problem_text
-from streams_sql.spark.messages import BadRecord
+from streams_sql.spark.driver.messages import BadRecord
 
 ERRORS_MAX: Final = 100
 """Kept in mind for each query."""

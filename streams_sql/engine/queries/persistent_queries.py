@@ -18,7 +18,7 @@ from streams_sql.engine.statements.function_rules import NO_FUNCTIONS, FunctionR
 from streams_sql.plan.nodes import reads_of
 from streams_sql.problem import SqlProblem
 from streams_sql.progress.catch_up import LAG_S, CatchUp
-from streams_sql.spark.messages import (
+from streams_sql.spark.driver.messages import (
     BadRecord,
     Event,
     Explained,
@@ -36,7 +36,7 @@ from streams_sql.spark.messages import (
     Stopped,
     Unavailable,
 )
-from streams_sql.spark.slots import NoSlots
+from streams_sql.spark.driver.slots import NoSlots
 
 BACK_OFF_FIRST_S: Final = 5.0
 BACK_OFF_LAST_S: Final = 300.0

@@ -18,7 +18,7 @@ from streams_sql.engine.queries.swap_tasks import SwapTasks
 from streams_sql.engine.queries.swapping import QuerySwap
 from streams_sql.engine.statements.function_rules import FunctionRules
 from streams_sql.engine.statements.source_topics import SourceTopics
-from streams_sql.spark.driver_process import Driver
+from streams_sql.spark.driver.process import Driver
 
 RESIGN_DEADLINE_S: Final = 10.0
 """How long queries may take to end their batches when another server is to run them."""

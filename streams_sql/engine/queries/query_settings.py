@@ -11,7 +11,7 @@ from streams_sql.engine.catalogue.catalogue import PersistentQuery
 from streams_sql.engine.catalogue.command import LOWERING
 from streams_sql.plan.nodes import reads_of
 from streams_sql.problem import SqlProblem
-from streams_sql.spark.messages import (
+from streams_sql.spark.driver.messages import (
     BATCH_RECORDS_MAX,
     REAL_TIME_INTERVAL_MS,
     STATE_ROWS_MAX,

@@ -18,7 +18,7 @@ from streams_sql.evaluation.time_texts import timestamp_text
 from streams_sql.plan.nodes import reads_of
 from streams_sql.problem import SqlProblem
 from streams_sql.sources import Source
-from streams_sql.spark.positions import LATEST
+from streams_sql.spark.sources.positions import LATEST
 
 POLICY: Final = "cleanup.policy"
 RETENTION: Final = "retention.ms"

@@ -23,10 +23,10 @@ from streams_sql.engine.queries.query_settings import (
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.plan.nodes import Node, reads_of
 from streams_sql.problem import SqlProblem
-from streams_sql.spark.messages import Guarantee
-from streams_sql.spark.native_plans import Lowering, NotNative, native_plan
-from streams_sql.spark.positions import LATEST, positions_text
-from streams_sql.spark.slots import NoSlots, slots
+from streams_sql.spark.driver.messages import Guarantee
+from streams_sql.spark.driver.slots import NoSlots, slots
+from streams_sql.spark.jobs.native_plans import Lowering, NotNative, native_plan
+from streams_sql.spark.sources.positions import LATEST, positions_text
 
 SESSION_PREFIX: Final = "spark.sql."
 """Of settings of Spark's that one query can have by itself."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from streams_sql.functions.made_functions import MadeFunction, python_of
-from streams_sql.functions.python_code import PythonCode
+from streams_sql.functions.python.code import PythonCode
 from streams_sql.plan.function_uses import python_calls
 from streams_sql.problem import SqlProblem
 

@@ -21,7 +21,7 @@ class SparkProcesses:
 
     def driver(self) -> int:
         return wait_for(
-            lambda: self._find("python", "streams_sql.spark.driver"), "the driver process", START_DEADLINE_S
+            lambda: self._find("python", "streams_sql.spark.driver.main"), "the driver process", START_DEADLINE_S
         )
 
     def java(self) -> int:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from barnabas.kernel.serdes.avro import AvroCodec
 from barnabas.kernel.serdes.avro_types import parse_types
 from barnabas.kernel.serdes.serdes_error import SerdesError
-from streams_sql.formats.avro_columns import column_reader
-from streams_sql.formats.avro_reading import read_avro_schema
-from streams_sql.formats.avro_rows import plain_writer
-from streams_sql.formats.avro_writing import avro_row_writer
+from streams_sql.formats.avro.columns import column_reader
+from streams_sql.formats.avro.reading import read_avro_schema
+from streams_sql.formats.avro.rows import plain_writer
+from streams_sql.formats.avro.writing import avro_row_writer
 from streams_sql.formats.written import row_reader
 from streams_sql.sources import Column
 from streams_sql.sql_types import BIGINT, BOOLEAN, DOUBLE, INTEGER, STRING, TIMESTAMP, SqlType

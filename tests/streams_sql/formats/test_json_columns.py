@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams_sql.formats.json_columns import FAILURES_MAX, NAMES_MAX, json_columns
-from streams_sql.formats.json_decoding import json_decoder
-from streams_sql.formats.json_encoding import json_encoder, single_encoder
+from streams_sql.formats.json.columns import FAILURES_MAX, NAMES_MAX, json_columns
+from streams_sql.formats.json.reading import json_decoder
+from streams_sql.formats.json.writing import json_encoder, single_encoder
 from streams_sql.formats.serde import DecodeColumns, Encode, Layout, Values
 from streams_sql.sources import FormatUse
 from streams_sql.sql_types import (

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from streams_sql.formats.json_decoding import json_decoder
-from streams_sql.formats.json_encoding import json_encoder
-from streams_sql.formats.json_native import json_decoding, json_encoding
+from streams_sql.formats.json.native import json_decoding, json_encoding
+from streams_sql.formats.json.reading import json_decoder
+from streams_sql.formats.json.writing import json_encoder
 from streams_sql.formats.serde import Layout, Undecodable, Values
 from streams_sql.formats.spark_texts import text_literal
 from streams_sql.formats.spark_types import spark_type

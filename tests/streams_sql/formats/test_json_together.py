@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams_sql.formats.json_decoding import RECORDS_TOGETHER, json_decoder, json_reader
+from streams_sql.formats.json.reading import RECORDS_TOGETHER, json_decoder, json_reader
 from streams_sql.formats.mismatch import Mismatch
 from streams_sql.formats.serde import Undecodable, Values
 from streams_sql.sources import FormatUse

@@ -20,7 +20,7 @@ from streams_sql.formats.library import format_of
 from streams_sql.formats.registered import RegistryNotConfigured
 from streams_sql.formats.serde import Layout, RegistryAccess, Undecodable
 from streams_sql.sources import FormatUse
-from streams_sql.spark.codecs import encoder_of
+from streams_sql.spark.jobs.codecs import encoder_of
 from streams_sql.sql_types import (
     BIGINT,
     BOOLEAN,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from streams_sql.formats.serde import Layout
 from streams_sql.formats.spelling import written_layout
 from streams_sql.sources import Column, FormatUse
-from streams_sql.spark.codecs import encoder_of
+from streams_sql.spark.jobs.codecs import encoder_of
 from streams_sql.sql_types import INTEGER
 
 PLAIN = Layout(FormatUse("JSON"), (Column("ORDERID", INTEGER, "orderId"),), "t", is_key=False)

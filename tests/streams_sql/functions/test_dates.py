@@ -7,7 +7,7 @@ import pytest
 
 from streams_sql.function_declaration import IntervalUnit, Overload
 from streams_sql.functions import dates
-from streams_sql.functions.java_fields import DateProblem
+from streams_sql.functions.java_time.fields import DateProblem
 from streams_sql.functions.library import LIBRARY
 from streams_sql.functions.native_forms import native_text
 from streams_sql.functions.resolution import UnitArgument, resolve

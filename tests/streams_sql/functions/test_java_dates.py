@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams_sql.functions.java_dates import date_of, date_text, time_of, time_text, timestamp_of, timestamp_text
-from streams_sql.functions.java_fields import DateProblem
-from streams_sql.functions.java_zones import zone
+from streams_sql.functions.java_time.dates import date_of, date_text, time_of, time_text, timestamp_of, timestamp_text
+from streams_sql.functions.java_time.fields import DateProblem
+from streams_sql.functions.java_time.zones import zone
 
 MOMENT = 1_718_001_906_123  # 2024-06-10T06:45:06.123Z
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from streams_sql.function_declaration import Merging, Undoing
-from streams_sql.functions.python_code import PythonCode
-from streams_sql.functions.python_functions import PythonAggregate, PythonScalar, PythonTable
-from streams_sql.functions.python_values import from_python, to_python
+from streams_sql.functions.python.code import PythonCode
+from streams_sql.functions.python.functions import PythonAggregate, PythonScalar, PythonTable
+from streams_sql.functions.python.values import from_python, to_python
 from streams_sql.problem import SqlProblem
 from streams_sql.sql_types import (
     BIGINT,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from streams_sql.processors.processor import Clock, KeylessProcessor, Processor, ReadingProcessor, TimedProcessor
-from streams_sql.spark.state_encoding import decoded, encoded
+from streams_sql.spark.shards.state_encoding import decoded, encoded
 
 
 class Driven:

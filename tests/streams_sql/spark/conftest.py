@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from streams_sql.spark.broker_access import KafkaAccess
-from streams_sql.spark.messages import Event
+from streams_sql.spark.driver.messages import Event
+from streams_sql.spark.sources.broker_access import KafkaAccess
 from tests.broker import BarnabasBroker
 from tests.streams_sql.spark.query_runs import QueryRun, Topics
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def run(spark: SparkSession, barnabas: BarnabasBroker, tmp_path: Path) -> Iterator[QueryRun]:
-    from streams_sql.spark.query_host import QueryHost
+    from streams_sql.spark.driver.query_host import QueryHost
 
     events: list[Event] = []
     host = QueryHost(spark, KafkaAccess(barnabas.address), None, events.append, "test_")

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Message, Producer, TopicPartition
 
 from streams_sql.plan.nodes import PersistentPlan
-from streams_sql.spark.messages import Event, Guarantee, Progress, QueryFailed, StartQuery, Stopped, Trigger
+from streams_sql.spark.driver.messages import Event, Guarantee, Progress, QueryFailed, StartQuery, Stopped, Trigger
 from tests.clients.confluent_client import create_topic
 from tests.clients.records import KEEP_FOREVER
 from tests.waiting import wait_for
 
 if TYPE_CHECKING:
-    from streams_sql.spark.query_host import QueryHost
+    from streams_sql.spark.driver.query_host import QueryHost
 
 DEADLINE_S = 240.0
 READ_TIMEOUT_S = 0.2

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from streams_sql.plan.nodes import PersistentPlan
-from streams_sql.spark.messages import Progress
+from streams_sql.spark.driver.messages import Progress
 from tests.streams_sql.analysis.catalogues import planned, sources
 from tests.streams_sql.spark.query_plans import SECOND, T0
 from tests.streams_sql.spark.query_runs import QueryRun, exactly_once

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from pyspark.sql.streaming.datasource import ReadMaxRows
 
-from streams_sql.spark import topic_source
-from streams_sql.spark.bounds import Bounds, bounded, bounds_of
-from streams_sql.spark.broker_access import KafkaAccess
-from streams_sql.spark.positions import places_of, read_by_all, read_by_any
-from streams_sql.spark.shards import PackedHead
-from streams_sql.spark.stages import RowsTail, Stage
-from streams_sql.spark.topic_source import Reading, TopicReading, TopicSource
+from streams_sql.spark.jobs.stages import RowsTail, Stage
+from streams_sql.spark.shards.tasks import PackedHead
+from streams_sql.spark.sources import topic_source
+from streams_sql.spark.sources.bounds import Bounds, bounded, bounds_of
+from streams_sql.spark.sources.broker_access import KafkaAccess
+from streams_sql.spark.sources.positions import places_of, read_by_all, read_by_any
+from streams_sql.spark.sources.topic_source import Reading, TopicReading, TopicSource
 from tests.broker import BarnabasBroker
 from tests.streams_sql.views.written_topic import WrittenTopic
 

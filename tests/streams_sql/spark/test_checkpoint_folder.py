@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from streams_sql.spark.checkpoints import Folder, first_offsets, open_checkpoint
-from streams_sql.spark.positions import EARLIEST, TopicState
+from streams_sql.spark.sources.checkpoints import Folder, first_offsets, open_checkpoint
+from streams_sql.spark.sources.positions import EARLIEST, TopicState
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from streams_sql.spark import class_archive, home, java
+from streams_sql.spark.installation import class_archive, home, java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

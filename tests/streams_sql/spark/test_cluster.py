@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from streams_sql.spark.broker_access import KafkaAccess
-from streams_sql.spark.driver_process import Driver
-from streams_sql.spark.messages import Open, Unavailable
+from streams_sql.spark.driver.messages import Open, Unavailable
+from streams_sql.spark.driver.process import Driver
+from streams_sql.spark.sources.broker_access import KafkaAccess
 from tests.broker import BarnabasBroker
 from tests.sql_service import QUICK_JAVA, QUICK_SPARK, SqlProcess
 from tests.streams_sql.spark.cluster import SparkMaster, SparkWorker

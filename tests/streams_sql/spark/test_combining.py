@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from streams_sql.plan.nodes import Aggregate
 from streams_sql.plan.records import Problem
 from streams_sql.sources import ROWTIME, Column
-from streams_sql.spark.combining import CombiningTail, parts_of
-from streams_sql.spark.stages import PROBLEM, Problems
+from streams_sql.spark.jobs.combining import CombiningTail, parts_of
+from streams_sql.spark.jobs.stages import PROBLEM, Problems
 from streams_sql.sql_types import BIGINT, DOUBLE, STRING
 from tests.streams_sql.analysis.catalogues import planned, sources
 

@@ -6,9 +6,9 @@ import asyncio
 import os
 import time
 
-from streams_sql.spark.broker_access import KafkaAccess
-from streams_sql.spark.driver_process import Driver
-from streams_sql.spark.messages import Open
+from streams_sql.spark.driver.messages import Open
+from streams_sql.spark.driver.process import Driver
+from streams_sql.spark.sources.broker_access import KafkaAccess
 from tests.process_tree import children, is_alive
 from tests.waiting import wait_for_async
 

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from streams_sql.spark.driver_lines import log_line
+from streams_sql.spark.driver.lines import log_line
 
 
 def test_clients_of_many_workers_tell_of_a_lost_broker_once(caplog: pytest.LogCaptureFixture) -> None:

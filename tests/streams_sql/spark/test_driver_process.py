@@ -10,9 +10,9 @@ from typing import TypeVar
 
 import pytest
 
-from streams_sql.spark.broker_access import KafkaAccess
-from streams_sql.spark.driver_process import Driver
-from streams_sql.spark.messages import Event, Open, Ready, Unavailable
+from streams_sql.spark.driver.messages import Event, Open, Ready, Unavailable
+from streams_sql.spark.driver.process import Driver
+from streams_sql.spark.sources.broker_access import KafkaAccess
 from tests.process_tree import children
 from tests.streams_sql import no_java
 from tests.waiting import wait_for_async
@@ -43,7 +43,7 @@ class Told:
 
 def drivers_of(parent: int) -> list[int]:
     """The driver processes that this one has started and that are still there."""
-    return [pid for pid in children(parent) if b"streams_sql.spark.driver" in command_line(pid)]
+    return [pid for pid in children(parent) if b"streams_sql.spark.driver.main" in command_line(pid)]
 
 
 def java_of(parent: int) -> int:
@@ -76,7 +76,7 @@ async def be_told_that_there_is_no_java() -> None:
 
 def test_a_process_that_was_lost_is_a_problem_until_another_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     # Nothing else is started while the test looks.
-    monkeypatch.setattr("streams_sql.spark.driver_process.BACK_OFF_FIRST_S", DEADLINE_S)
+    monkeypatch.setattr("streams_sql.spark.driver.process.BACK_OFF_FIRST_S", DEADLINE_S)
     asyncio.run(lose_the_process())
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka import IsolationLevel, TopicPartition
 
-from streams_sql.spark.broker_access import KafkaAccess
-from streams_sql.spark.driver_process import Driver
-from streams_sql.spark.messages import Event, Explained, Guarantee, Open, QueryFailed, Ready, StartQuery, Stopped
+from streams_sql.spark.driver.messages import Event, Explained, Guarantee, Open, QueryFailed, Ready, StartQuery, Stopped
+from streams_sql.spark.driver.process import Driver
+from streams_sql.spark.sources.broker_access import KafkaAccess
 from tests.broker import BarnabasBroker
 from tests.clients.confluent_client import AdminClient, OffsetSpec, assigned
 from tests.sql_service import QUICK_SPARK

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from streams_sql.spark.failures import failure
-from streams_sql.spark.messages import BadRecord, FailureKind
+from streams_sql.spark.driver.failures import failure
+from streams_sql.spark.driver.messages import BadRecord, FailureKind
 
 PYTHON = """org.apache.spark.api.python.PythonException: An exception was thrown from the Python worker: Traceback (most recent call last):
   File "stages.py", line 1, in write
@@ -38,7 +38,7 @@ def test_the_root_cause_comes_first(text: str, cause: str) -> None:
 
 
 def test_the_record_is_told_at_which_a_query_failed() -> None:
-    bad = "streams_sql.spark.stages.BadRecordError: [topic=in partition=2 offset=17] no JSON: it ends"
+    bad = "streams_sql.spark.jobs.stages.BadRecordError: [topic=in partition=2 offset=17] no JSON: it ends"
     failed = failure("q", PYTHON.format(bad))
     assert (failed.cause, failed.record) == ("no JSON: it ends", BadRecord("in", 2, 17, "no JSON: it ends"))
 
@@ -48,7 +48,7 @@ def test_the_record_is_told_at_which_a_query_failed() -> None:
     [
         (JAVA, FailureKind.TOPICS_CHANGED),
         ("org.apache.kafka.common.errors.UnknownTopicOrPartitionException: not here", FailureKind.TOPICS_CHANGED),
-        (PYTHON.format("streams_sql.spark.ranges.RecordsGoneError: they are gone"), FailureKind.TOPICS_CHANGED),
+        (PYTHON.format("streams_sql.spark.sources.ranges.RecordsGoneError: they are gone"), FailureKind.TOPICS_CHANGED),
         (PYTHON.format("ValueError: no"), FailureKind.ERROR),
     ],
     ids=["offsets", "topic", "range", "else"],

@@ -11,11 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streams_sql.plan.nodes import PersistentPlan, reads_of
-from streams_sql.spark.checkpoints import Folder, Reached
-from streams_sql.spark.following import is_written_beyond
-from streams_sql.spark.messages import Former, Guarantee, Progress, QueryFailed, Settled, Started, StartQuery
-from streams_sql.spark.positions import TopicState, initial_text, places_of
-from streams_sql.spark.topic_states import GroupOffset
+from streams_sql.spark.driver.messages import Former, Guarantee, Progress, QueryFailed, Settled, Started, StartQuery
+from streams_sql.spark.sources.checkpoints import Folder, Reached
+from streams_sql.spark.sources.following import is_written_beyond
+from streams_sql.spark.sources.positions import TopicState, initial_text, places_of
+from streams_sql.spark.sources.topic_states import GroupOffset
 from tests.streams_sql.engine.catalogues import Statements
 from tests.streams_sql.spark.query_plans import MINUTE, T0
 from tests.streams_sql.spark.query_runs import DEADLINE_S, TRIGGER, QueryRun

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pyspark
 
-from streams_sql.spark import home
-from streams_sql.spark.cache import cache_root
+from streams_sql.spark.installation import home
+from streams_sql.spark.installation.cache import cache_root
 
 if TYPE_CHECKING:
     import pytest

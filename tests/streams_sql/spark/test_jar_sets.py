@@ -8,8 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from streams_sql.spark import trust_store
-from streams_sql.spark.jar_sets import STAMP_NAME, Artifact, JarError, JarSet, is_complete, provide, verify, wanted
+from streams_sql.spark.installation import trust_store
+from streams_sql.spark.installation.jar_sets import (
+    STAMP_NAME,
+    Artifact,
+    JarError,
+    JarSet,
+    is_complete,
+    provide,
+    verify,
+    wanted,
+)
 
 CONTENT = b"a jar"
 SOUND = Artifact("org.example", "sound", "1.0", hashlib.sha256(CONTENT).hexdigest())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 
-from streams_sql.spark.messages import Noted
+from streams_sql.spark.driver.messages import Noted
 from tests.streams_sql.spark.query_plans import doubled, order
 from tests.streams_sql.spark.query_runs import QueryRun
 

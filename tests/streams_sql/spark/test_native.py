@@ -11,7 +11,7 @@ import pytest
 
 from streams_sql.evaluation.compiler import compile_column
 from streams_sql.formats.spark_types import spark_type
-from streams_sql.spark.native import native_text
+from streams_sql.spark.jobs.native import native_text
 from streams_sql.sql_types import BIGINT, BOOLEAN, BYTES, DOUBLE, INTEGER, STRING, Array, Field, Map, SqlType, Struct
 from streams_sql.sql_types import Decimal as DecimalType
 from streams_sql.typed import (

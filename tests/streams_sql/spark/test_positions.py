@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from streams_sql.spark.positions import TopicState, fitted, initial_entry, positions_text, starting_offsets
+from streams_sql.spark.sources.positions import TopicState, fitted, initial_entry, positions_text, starting_offsets
 
 HEAD = 'v1\n{"batchWatermarkMs":0}\n'
 STATE = TopicState("id", {0: (10, 100), 1: (0, 50)})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import secrets
 
-from streams_sql.spark.broker_access import KafkaAccess
-from streams_sql.spark.producers import PlainProducer
+from streams_sql.spark.jobs.producers import PlainProducer
+from streams_sql.spark.sources.broker_access import KafkaAccess
 from tests.broker import BarnabasBroker
 from tests.streams_sql.spark.query_runs import Topics
 

@@ -16,7 +16,7 @@ from streams_sql.plan.nodes import (
     StreamJoin,
 )
 from streams_sql.sources import ROWTIME, Column
-from streams_sql.spark.messages import BadRecord, Explained, Noted, QueryFailed, Started
+from streams_sql.spark.driver.messages import BadRecord, Explained, Noted, QueryFailed, Started
 from streams_sql.sql_types import BIGINT, STRING
 from tests.streams_sql.analysis.catalogues import planned, sources
 from tests.streams_sql.spark.query_plans import (

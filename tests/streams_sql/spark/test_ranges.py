@@ -9,11 +9,11 @@ from uuid import uuid4
 
 import pytest
 
-from streams_sql.spark.batch_plan import limited
-from streams_sql.spark.broker_access import KafkaAccess
-from streams_sql.spark.range_reading import read_range
-from streams_sql.spark.ranges import Range, RecordsGoneError
-from streams_sql.spark.topic_ends import PARTITIONS_INTERVAL_S, TopicEnds
+from streams_sql.spark.sources.batch_plan import limited
+from streams_sql.spark.sources.broker_access import KafkaAccess
+from streams_sql.spark.sources.range_reading import read_range
+from streams_sql.spark.sources.ranges import Range, RecordsGoneError
+from streams_sql.spark.sources.topic_ends import PARTITIONS_INTERVAL_S, TopicEnds
 from tests.broker import BarnabasBroker
 from tests.streams_sql.views.written_topic import WrittenTopic
 from tests.waiting import wait_for
@@ -107,7 +107,10 @@ def test_partitions_that_are_added_are_seen(access: KafkaAccess, written: Writte
 
 @pytest.mark.parametrize(
     ("module", "others"),
-    [("topic_source", {"batch_plan", "bounds", "broker_access", "ranges", "topic_ends"}), ("shard_processor", set())],
+    [
+        ("sources.topic_source", {"batch_plan", "bounds", "broker_access", "ranges", "topic_ends"}),
+        ("shards.processor", set()),
+    ],
 )
 def test_what_each_start_of_a_query_loads_is_no_more_than_it_needs(module: str, others: set[str]) -> None:
     """Spark has processes of their own for what is planned, and a query starts when all of them are up."""
@@ -115,5 +118,7 @@ def test_what_each_start_of_a_query_loads_is_no_more_than_it_needs(module: str, 
         f"import sys, streams_sql.spark.{module}; print(*(name for name in sys.modules if 'streams_sql.' in name))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    loaded = {name.removeprefix("streams_sql.spark.") for name in done.stdout.split()}
-    assert loaded == {"streams_sql.spark", module, *others}
+    package = f"streams_sql.spark.{module.partition('.')[0]}"
+    loaded = set(done.stdout.split())
+    names = {f"streams_sql.spark.{module}", *(f"{package}.{name}" for name in others)}
+    assert loaded == {"streams_sql.spark", package, *names}

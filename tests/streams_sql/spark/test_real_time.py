@@ -16,8 +16,7 @@ from barnabas.kernel.serdes.registry_client import RegistryClient
 from barnabas.kernel.serdes.schema_text import AVRO, SchemaText
 from streams_sql.formats.serde import RegistryAccess
 from streams_sql.plan.nodes import PersistentPlan
-from streams_sql.spark.broker_access import KafkaAccess
-from streams_sql.spark.messages import (
+from streams_sql.spark.driver.messages import (
     REAL_TIME_INTERVAL_MS,
     BadRecord,
     Event,
@@ -27,7 +26,8 @@ from streams_sql.spark.messages import (
     SlotsChanged,
     Trigger,
 )
-from streams_sql.spark.native_plans import Lowering, NotNative, native_plan
+from streams_sql.spark.jobs.native_plans import Lowering, NotNative, native_plan
+from streams_sql.spark.sources.broker_access import KafkaAccess
 from tests.broker import BarnabasBroker
 from tests.clients.confluent_client import AdminClient, NewPartitions
 from tests.streams_sql.engine.catalogues import Statements
@@ -128,7 +128,7 @@ def test_what_needs_state_is_refused() -> None:
 
 @pytest.fixture
 def avro_run(spark: SparkSession, barnabas: BarnabasBroker, registry_url: str, tmp_path: Path) -> Iterator[QueryRun]:
-    from streams_sql.spark.query_host import QueryHost
+    from streams_sql.spark.driver.query_host import QueryHost
 
     events: list[Event] = []
     host = QueryHost(spark, KafkaAccess(barnabas.address), RegistryAccess(registry_url), events.append, "test_")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streams_sql.spark.session import java_options
+from streams_sql.spark.driver.session import java_options
 
 OPTIONS = "spark.driver.extraJavaOptions"
 SMALL_HEAP = "-XX:+UseSerialGC"

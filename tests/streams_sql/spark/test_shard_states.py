@@ -26,11 +26,12 @@ from streams_sql.plan.records import Problem
 from streams_sql.processors.window_parts import WindowParts, windows_of
 from streams_sql.processors.windows import REACHED
 from streams_sql.sources import ROWTIME
-from streams_sql.spark import shards, spilled_states
-from streams_sql.spark.batch_plan import BatchPlan, Planner
-from streams_sql.spark.ranges import Partition
-from streams_sql.spark.shard_processor import ShardProcessor
-from streams_sql.spark.shard_stage import AFTER_ALL, PACKED, Arrival, Chunk
+from streams_sql.spark.shards import spilled_states
+from streams_sql.spark.shards import tasks as shards
+from streams_sql.spark.shards.processor import ShardProcessor
+from streams_sql.spark.shards.stage import AFTER_ALL, PACKED, Arrival, Chunk
+from streams_sql.spark.sources.batch_plan import BatchPlan, Planner
+from streams_sql.spark.sources.ranges import Partition
 from tests.streams_sql.local.test_pipeline import PLANS, RECORDS, S, fed
 from tests.streams_sql.processors.plans import call, grouped, hopping, tumbling, unexpected
 from tests.streams_sql.processors.plans import row as row_of

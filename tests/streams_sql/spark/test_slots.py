@@ -7,11 +7,11 @@ import pytest
 
 from streams_sql.language.statements import JoinKind, Within
 from streams_sql.plan.nodes import PersistentPlan, Shape, StreamJoin
-from streams_sql.spark.broker_access import KafkaAccess
-from streams_sql.spark.driver_process import Driver
-from streams_sql.spark.masters import is_local, slots_of
-from streams_sql.spark.messages import Event, Open, QueryFailed, SlotsChanged, StartQuery, Trigger
-from streams_sql.spark.slots import NoSlots, SlotCount, slots
+from streams_sql.spark.driver.masters import is_local, slots_of
+from streams_sql.spark.driver.messages import Event, Open, QueryFailed, SlotsChanged, StartQuery, Trigger
+from streams_sql.spark.driver.process import Driver
+from streams_sql.spark.driver.slots import NoSlots, SlotCount, slots
+from streams_sql.spark.sources.broker_access import KafkaAccess
 from streams_sql.sql_types import STRING
 from tests.streams_sql.spark.query_plans import column, doubled, read, source
 

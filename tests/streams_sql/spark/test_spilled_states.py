@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams_sql.spark import spilled_states
-from streams_sql.spark.spilled_states import SpilledStates
+from streams_sql.spark.shards import spilled_states
+from streams_sql.spark.shards.spilled_states import SpilledStates
 
 KEYS = st.integers(0, 9).map(lambda number: (f"key {number}",))
 CHANGES = st.lists(

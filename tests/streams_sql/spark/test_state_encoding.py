@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams_sql.spark.state_encoding import VERSION, StateNotPlain, StateNotReadable, decoded, encoded
+from streams_sql.spark.shards.state_encoding import VERSION, StateNotPlain, StateNotReadable, decoded, encoded
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 PLAIN = st.one_of(

@@ -6,7 +6,7 @@ import json
 
 from confluent_kafka import TopicPartition
 
-from streams_sql.spark.messages import FailureKind, Noted, Progress, QueryFailed, Stopped
+from streams_sql.spark.driver.messages import FailureKind, Noted, Progress, QueryFailed, Stopped
 from tests.clients.confluent_client import AdminClient, NewPartitions, create_topic
 from tests.clients.records import KEEP_FOREVER
 from tests.streams_sql.spark.query_plans import counted, doubled, order

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streams_sql.local.interleaving import WholeLine, merged
-from streams_sql.spark import batch_plan
-from streams_sql.spark.batch_plan import BatchPlan, Pace, Planner, offsets_of, plan_of, read_pace
-from streams_sql.spark.ranges import Partition
-from streams_sql.spark.shard_stage import Chunk
-from streams_sql.spark.waiting_rows import WaitingChange, WaitingRows
+from streams_sql.spark.shards.stage import Chunk
+from streams_sql.spark.shards.waiting_rows import WaitingChange, WaitingRows
+from streams_sql.spark.sources import batch_plan
+from streams_sql.spark.sources.batch_plan import BatchPlan, Pace, Planner, offsets_of, plan_of, read_pace
+from streams_sql.spark.sources.ranges import Partition
 
 TOPICS = ("table", "stream")
 PARTITIONS: list[Partition] = [(topic, number) for topic in TOPICS for number in range(2)]

@@ -10,7 +10,7 @@ import pytest
 from streams_sql.engine.catalogue.outcome import Outcome
 from streams_sql.engine.statements.function_rules import FunctionRules
 from streams_sql.functions.made_functions import python_of
-from streams_sql.functions.python_code import PythonCode
+from streams_sql.functions.python.code import PythonCode
 from streams_sql.language.binding import bound
 from streams_sql.language.parsing import parse_statement
 from streams_sql.local.pipeline import Pipeline

@@ -21,8 +21,8 @@ from streams_sql.engine.queries.query_settings import QuerySettings
 from streams_sql.language.parsing import parse_statement
 from streams_sql.language.statements import Query
 from streams_sql.plan.nodes import Aggregate, Project, PushPlan, reads_of
-from streams_sql.spark import messages
-from streams_sql.spark.messages import QueryFailed, Ready, Stopped
+from streams_sql.spark.driver import messages
+from streams_sql.spark.driver.messages import QueryFailed, Ready, Stopped
 from tests.broker import BarnabasBroker
 from tests.streams_sql.engine.catalogues import Statements
 from tests.streams_sql.engine.queries.recording_driver import RecordingDriver

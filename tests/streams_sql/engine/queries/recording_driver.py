@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from streams_sql.spark.messages import StartQuery
-from streams_sql.spark.slots import NoSlots
+from streams_sql.spark.driver.messages import StartQuery
+from streams_sql.spark.driver.slots import NoSlots
 
 
 @dataclass

@@ -13,7 +13,7 @@ from streams_sql.engine.queries.completeness import Completeness
 from streams_sql.engine.queries.error_log import ErrorLog
 from streams_sql.engine.queries.persistent_queries import PersistentQueries
 from streams_sql.engine.queries.query_settings import QuerySettings
-from streams_sql.spark.messages import Progress, Started
+from streams_sql.spark.driver.messages import Progress, Started
 from streams_sql.views.views import Views
 from tests.broker import BarnabasBroker
 from tests.streams_sql.engine.catalogues import Statements

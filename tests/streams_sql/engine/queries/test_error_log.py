@@ -8,7 +8,7 @@ import pytest
 
 from streams_sql.engine.queries.error_log import ERRORS_MAX, QUERIES_MAX, QUERY_FAILED, ErrorLog, QueryError
 from streams_sql.plan.records import Problem, ProblemKind
-from streams_sql.spark.messages import BadRecord
+from streams_sql.spark.driver.messages import BadRecord
 
 BAD = Problem("t", 1, 7, "no JSON", ProblemKind.DESERIALIZATION, "value", "ew==")
 FAILED = Problem("t", 1, 8, "CAST(V AS INTEGER) gave NULL: x", ProblemKind.PROCESSING, times=3)

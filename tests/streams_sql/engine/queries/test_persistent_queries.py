@@ -14,7 +14,7 @@ from streams_sql.engine.queries.persistent_queries import PersistentQueries
 from streams_sql.engine.queries.query_settings import QuerySettings
 from streams_sql.engine.queries.query_status import QueryEvent, QueryStatus
 from streams_sql.engine.statements.function_rules import FunctionRules
-from streams_sql.spark.messages import (
+from streams_sql.spark.driver.messages import (
     BadRecord,
     Event,
     FailureKind,

@@ -9,7 +9,7 @@ import pytest
 from streams_sql.engine.catalogue.command import LOWERING
 from streams_sql.engine.queries.query_settings import QuerySettings
 from streams_sql.problem import SqlProblem
-from streams_sql.spark.messages import Guarantee, Trigger
+from streams_sql.spark.driver.messages import Guarantee, Trigger
 from tests.streams_sql.engine.catalogues import Statements
 
 QUERY = Statements().query("CREATE STREAM X AS SELECT * FROM S;", id="Q")

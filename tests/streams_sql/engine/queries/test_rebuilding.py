@@ -15,7 +15,7 @@ from streams_sql.engine.queries.error_log import ErrorLog
 from streams_sql.engine.queries.persistent_queries import PersistentQueries
 from streams_sql.engine.queries.query_settings import QuerySettings
 from streams_sql.problem import SqlProblem
-from streams_sql.spark.messages import Former, Idle, Progress
+from streams_sql.spark.driver.messages import Former, Idle, Progress
 from tests.streams_sql.engine.catalogues import SOURCES
 from tests.streams_sql.engine.queries.recording_driver import RecordingDriver
 

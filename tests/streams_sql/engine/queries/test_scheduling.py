@@ -16,7 +16,7 @@ from streams_sql.engine.catalogue.command import Command
 from streams_sql.engine.queries.query_settings import QuerySettings
 from streams_sql.engine.queries.scheduling import Scheduler
 from streams_sql.problem import SqlProblem
-from streams_sql.spark.slots import SlotCount
+from streams_sql.spark.driver.slots import SlotCount
 from tests.broker import BarnabasBroker
 from tests.streams_sql.engine.catalogues import Statements
 from tests.streams_sql.spark.query_runs import Topics

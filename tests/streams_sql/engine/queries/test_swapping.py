@@ -18,7 +18,7 @@ from streams_sql.engine.queries.persistent_queries import PersistentQueries
 from streams_sql.engine.queries.query_settings import QuerySettings
 from streams_sql.engine.queries.swapping import QuerySwap
 from streams_sql.engine.statements.source_topics import SourceTopics
-from streams_sql.spark.messages import Settled
+from streams_sql.spark.driver.messages import Settled
 from tests.broker import BarnabasBroker
 from tests.clients.confluent_client import create_topic
 from tests.clients.records import KEEP_FOREVER
