@@ -41,8 +41,10 @@ class UnsyncedFiles:
         self._log = log
         self._round: _Round | None = None
         self._must_rewrite = False
-        self._sealed = [segment for segment in log.segments[log.slot_of(log.recovery_point) :] if segment.sealed]
-        # Recovery may have written the indexes of these segments anew, and no sync may have seen their snapshots.
+        # Recovery may have rewritten the indexes of these segments, also of the one that ends at the recovery point, and no sync may
+        # have seen their snapshots.
+        first = log.slot_of(max(log.recovery_point - 1, log.segments[0].base_offset))
+        self._sealed = [segment for segment in log.segments[first:] if segment.sealed]
         self._files = [segment.path(suffix) for segment in self._sealed for suffix in SEGMENT_SUFFIXES]
         if log.recovery_point < log.log_end_offset:
             self._files.append(log.active.path(PRODUCER_SNAPSHOT))

@@ -140,6 +140,11 @@ def test_nothing_that_was_synced_is_lost_and_nothing_torn_is_read(tmp_path: Path
         raise
 
 
+def test_indexes_that_a_recovery_has_rewritten_are_synced(tmp_path: Path) -> None:
+    """The recovery point was where the next segment begins, and the second cut took the time index that the recovery had written."""
+    play(tmp_path, 1748347421)
+
+
 def play(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     root = tmp_path / "before"
