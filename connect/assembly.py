@@ -26,6 +26,7 @@ from barnabas.kernel.kafka_clients.admin import Admin
 from barnabas.kernel.kafka_log.failures import StoreFailure
 from barnabas.kernel.kafka_log.topic_log import LogClients
 from barnabas.kernel.leadership.forwarding import Forwarder
+from barnabas.kernel.leadership.routing import settle_s
 from barnabas.kernel.settings import Settings
 from connect.cluster.group import Group, RebalanceListener, StandaloneGroup
 from connect.cluster.routing import FORWARDING, Routing
@@ -113,7 +114,8 @@ class Instance:
             SinkOffsets(clients.admin, clients.consumer, own.wire_client),
             self._settings.boolean("topic.tracking.allow.reset"),
         )
-        self._startup.finish(herder, Routing(forwarder, member.group, stores.configs.log.read_to_end))
+        wait_s = settle_s(self._own.group.session_timeout_ms)
+        self._startup.finish(herder, Routing(forwarder, member.group, wait_s, stores.configs.log.read_to_end))
         member.group.start()
         await self._start_connectors(member.group, herder)
 

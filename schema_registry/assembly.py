@@ -13,6 +13,7 @@ from barnabas.kernel.kafka_clients.tls import tls_context
 from barnabas.kernel.leadership.election import Election, ElectionSettings
 from barnabas.kernel.leadership.forwarding import Forwarder, ForwardingRules
 from barnabas.kernel.leadership.identity import Identity
+from barnabas.kernel.leadership.routing import settle_s
 from barnabas.kernel.settings import Settings
 from barnabas.wire.client import Client
 from barnabas.wire.messages.metadata import MetadataRequest, MetadataResponse
@@ -71,7 +72,7 @@ class Instance:
             init_timeout_ms=settings.integer("kafkastore.init.timeout.ms"),
         )
         self._forwarder = Forwarder(_forwarding(settings))
-        self._node = Node(self._store, self._forwarder, settle_s=timeout_ms / 1000)
+        self._node = Node(self._store, self._forwarder, settle_s(settings.integer("kafkagroup.session.timeout.ms")))
         self._registry = Registry(
             self._state, self._node, _defaults(settings), modes_may_change=settings.boolean("mode.mutability")
         )

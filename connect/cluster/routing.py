@@ -17,21 +17,22 @@ from connect.cluster.plan import OWN_PART, Piece
 
 FORWARD: Final = "forward"
 """A parameter that is for workers alone: `true` after the first hop, `false` after the second, which is the last."""
-SETTLE_S: Final = 10.0
-"""How long a request waits for a leader before its client is told to try again."""
 
 
 class Routing:
     """`catch_up` reads the config topic to its end, so that this worker knows of a write that it has forwarded."""
 
-    def __init__(self, forwarder: Forwarder, group: Group, catch_up: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self, forwarder: Forwarder, group: Group, settle_s: float, catch_up: Callable[[], Awaitable[None]]
+    ) -> None:
         self._forwarder = forwarder
         self._group = group
+        self._settle_s = settle_s
         self._catch_up = catch_up
 
     async def lead(self, request: Request, act: Callable[[], Awaitable[Response]]) -> Response:
         """Act where the leader is. ForwardingError when there is none, or when a request has been forwarded twice already."""
-        return await lead_or_forward(request, act, self._group, self._forwarder, SETTLE_S, self._on_forwarded)
+        return await lead_or_forward(request, act, self._group, self._forwarder, self._settle_s, self._on_forwarded)
 
     async def own(
         self, request: Request, connector: str, task: int | None, act: Callable[[], Awaitable[Response]]

@@ -90,6 +90,14 @@ def test_every_instance_takes_writes_and_reads_them_back(instances: list[Registr
     assert ask(instances[-1].url, "DELETE", "/subjects/s").body == [1, 2, 3]
 
 
+def test_a_write_waits_for_the_leader_after_a_killed_one(instances: list[RegistryProcess]) -> None:
+    leader = leader_of(instances)
+    follower = next(instance for instance in instances if instance is not leader)
+    leader.kill()
+    answer = ask(follower.url, "POST", "/subjects/s/versions", {"schema": record("A")})
+    assert answer.status == 200, answer.raw
+
+
 def test_a_killed_leader_costs_nothing(instances: list[RegistryProcess]) -> None:
     leader = leader_of(instances)
     acknowledged: dict[str, int] = {}

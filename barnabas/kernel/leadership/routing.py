@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from barnabas.kernel.leadership.forwarding import Forwarder
 
 RETRY_S: Final = 0.2
+TAKEOVER_S: Final = 5.0
+"""From the end of a crashed leader's session until the next one is ready."""
 
 
 class LedGroup(Protocol):
@@ -31,6 +33,11 @@ class LedGroup(Protocol):
 
     async def settle(self, timeout_s: float) -> bool:
         """Wait until it is known who leads. False if it is not in time."""
+
+
+def settle_s(session_timeout_ms: int) -> float:
+    """How long a request waits for a leader: long enough for the one that follows a crashed one."""
+    return session_timeout_ms / 1000 + TAKEOVER_S
 
 
 async def lead_or_forward(

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from barnabas.kernel.http.request import Request
 from barnabas.kernel.leadership.forwarding import Forwarder, NoLeader, Unreachable
-from barnabas.kernel.leadership.routing import lead_or_forward
+from barnabas.kernel.leadership.routing import lead_or_forward, settle_s
 from tests.kernel.leadership.test_forwarding import request
 
 LEADER, OTHER = "http://leader", "http://other"
@@ -85,3 +85,7 @@ def test_a_request_waits_for_the_leader_that_follows_a_crashed_one() -> None:
 def test_a_request_does_not_wait_for_ever(group: Group, failure: type[Exception]) -> None:
     with pytest.raises(failure):
         asyncio.run(done(group, Leaders(lambda: None), settle_s=0))
+
+
+def test_a_request_waits_longer_than_the_session_of_a_crashed_leader() -> None:
+    assert settle_s(10_000) > 10
