@@ -120,7 +120,7 @@ def _writer(kind: LeafType) -> Convert | None:
     if (kind.name, logical) in _TIMES:
         return partial(_parsed, _TIMES[kind.name, logical])
     if logical == "decimal" and (kind.name == "bytes" or isinstance(kind, FixedType)):
-        return partial(_unscaled, kind.scale, kind.size if isinstance(kind, FixedType) else 0)
+        return partial(_unscaled, kind, kind.size if isinstance(kind, FixedType) else 0)
     if logical == "uuid" and isinstance(kind, FixedType) and kind.size == _UUID_BYTES:
         return _uuid_bytes
     return None
@@ -135,13 +135,19 @@ def _parsed(text: _Text, value: Any) -> Any:
         raise ValueMismatchError(f"{value!r} is not {text.name}") from None
 
 
-def _unscaled(scale: int, size: int, value: Any) -> Any:
+def _unscaled(kind: LeafType, size: int, value: Any) -> Any:
     if type(value) not in (str, int, float):
         return value
     try:
-        number = int(_EXACT.to_integral_exact(_EXACT.scaleb(_EXACT.create_decimal(str(value)), scale)))
+        whole = _EXACT.to_integral_exact(_EXACT.scaleb(_EXACT.create_decimal(str(value)), kind.scale))
+        number = int(whole)
     except (DecimalException, ValueError, OverflowError):
-        raise ValueMismatchError(f"{value!r} is not a decimal with {scale} digits behind the point") from None
+        raise ValueMismatchError(f"{value!r} is not a decimal with {kind.scale} digits behind the point") from None
+    # Readers reject a longer one, or round it silently.
+    if kind.precision > 0 and number and whole.adjusted() >= kind.precision:
+        raise ValueMismatchError(
+            f"{value!r} is not a decimal of {kind.precision} digits, {kind.scale} of them behind the point"
+        )
     length = (number if number >= 0 else ~number).bit_length() // 8 + 1
     return number.to_bytes(max(size, length), "big", signed=True)
 

@@ -16,11 +16,12 @@ NO_DEFAULT: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class PrimitiveType:
-    """`logical` is the annotation of the type, and `scale` belongs to that of a decimal."""
+    """`logical` is the annotation of the type; `scale` and `precision` (0: any) belong to that of a decimal."""
 
     name: str
     logical: str | None = None
     scale: int = 0
+    precision: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class FixedType:
     size: int
     logical: str | None = None
     scale: int = 0
+    precision: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,8 @@ class _TypeReader:
         return found
 
 
-def _annotation(schema: Mapping[str, Any]) -> tuple[str | None, int]:
-    """The logical type and the scale. Both are left out where they are no such thing, as Avro demands."""
-    logical, scale = schema.get("logicalType"), schema.get("scale", 0)
-    return (logical, scale) if isinstance(logical, str) and type(scale) is int else (None, 0)
+def _annotation(schema: Mapping[str, Any]) -> tuple[str | None, int, int]:
+    """The logical type, the scale and the precision. All are left out where they are no such thing, as Avro demands."""
+    logical, scale, precision = schema.get("logicalType"), schema.get("scale", 0), schema.get("precision", 0)
+    is_valid = isinstance(logical, str) and type(scale) is int and type(precision) is int
+    return (logical, scale, precision) if is_valid else (None, 0, 0)

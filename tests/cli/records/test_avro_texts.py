@@ -36,6 +36,7 @@ def codecs(schema: Any) -> tuple[AvroCodec, AvroCodec]:
         (logical("long", "local-timestamp-millis"), "1970-01-01T00:00:01", 1_000),
         (logical("bytes", "decimal", precision=9, scale=2), "-12.50", b"\xfb\x1e"),
         (logical("bytes", "decimal", precision=9), "300", b"\x01\x2c"),
+        (logical("bytes", "decimal", precision=4, scale=2), "-99.99", b"\xd8\xf1"),
         (logical("fixed", "decimal", name="F", size=4, scale=3), "-0.001", b"\xff\xff\xff\xff"),
         (
             logical("fixed", "uuid", name="U", size=16),
@@ -86,6 +87,12 @@ def test_other_ways_to_write_them(schema: Any, given: Any, shown: Any) -> None:
         (logical("bytes", "decimal", precision=9, scale=2), "1.234", "is not a decimal with 2 digits"),
         (logical("bytes", "decimal", precision=9, scale=2), "NaN", "is not a decimal with 2 digits"),
         (logical("bytes", "decimal", precision=9, scale=2), "x", "is not a decimal with 2 digits"),
+        (
+            logical("bytes", "decimal", precision=4, scale=2),
+            "-100.00",
+            "is not a decimal of 4 digits, 2 of them behind",
+        ),
+        (logical("fixed", "decimal", name="F", size=4, precision=4), 10_000, "is not a decimal of 4 digits"),
         (logical("fixed", "decimal", name="F", size=1, scale=0), "300", "F has 1 bytes, this has 2"),
         (logical("fixed", "uuid", name="U", size=16), "x", "'x' is not a UUID"),
     ],
