@@ -183,16 +183,18 @@ def _version(name: str, url: str) -> _Version:
 
 
 def _reported_version(name: str, url: str) -> str | None:
+    version: object = None
     try:
         if name == "registry":
-            return str(ask(f"{url}/v1/metadata/version").get("version"))
-        if name == "connect":
-            return str(ask(f"{url}/").get("version"))
-        if name == "sql":
-            return str(ask(f"{url}/info")["KsqlServerInfo"].get("version"))
+            version = ask(f"{url}/v1/metadata/version").get("version")
+        elif name == "connect":
+            version = ask(f"{url}/").get("version")
+        elif name == "sql":
+            version = ask(f"{url}/info")["KsqlServerInfo"].get("version")
     except (NoAnswer, AttributeError, KeyError, TypeError):
         return None
-    return None
+    # An error that is JSON, such as that of a worker that is starting, has none.
+    return None if version is None else str(version)
 
 
 def uptime_s(started_s: float, now_s: float) -> int:

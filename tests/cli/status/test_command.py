@@ -20,9 +20,10 @@ from barnabas.cli.main import main
 from barnabas.cli.platform.addresses import addresses_of
 from barnabas.cli.service_address import SERVICES, restart_hint
 from barnabas.cli.sql.entities import query_state
+from barnabas.cli.status import services
 from barnabas.cli.status.cluster import cluster_status
 from barnabas.cli.status.command import duration
-from barnabas.cli.status.services import complaint
+from barnabas.cli.status.services import complaint, service_status
 from barnabas.client.admin.listed_offsets import Partition
 from barnabas.client.admin.session import Session
 from barnabas.running_platform import RUN_FILE, RunningPlatform, ServiceState
@@ -69,6 +70,18 @@ def test_a_folder_on_which_nothing_runs_does_not_mean_the_platform_at_the_usual_
     told = capsys.readouterr().err
     assert f"no platform runs on {tmp_path}" in told
     assert f"barnabas up --data-dir {tmp_path}" in told
+
+
+def test_a_worker_that_is_starting_has_no_version_of_kafkas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = {
+        f"http://{NOBODY}/health": b'{"status": "unhealthy", "message": "It is reading its topics."}',
+        f"http://{NOBODY}/": b'{"error_code": 500, "message": "It is reading its topics."}',
+        f"http://{NOBODY}/metrics": b'barnabas_build_info{version="1.2.3"} 1',
+    }
+    monkeypatch.setattr(services, "_content", lambda url, _body=None: documents[url])
+    words = ["status", "--data-dir", str(tmp_path), "--connect", f"http://{NOBODY}"]
+    found = service_status("connect", addresses_of(command_parser().parse_args(words)))
+    assert (found.reason, found.version, found.stands_for) == ("It is reading its topics.", "1.2.3", None)
 
 
 def test_a_service_that_is_not_named_beside_such_a_folder_is_not_looked_for(
