@@ -58,7 +58,7 @@ def _write_list(out: TextIO, client: ConnectClient, arguments: Namespace) -> Non
         )
     columns = [
         Column("name"), Column("type"), Column("state", STATE_STYLES.get), Column("tasks"), Column("rate"), Column("lag"),
-        Column("dead_letters"), Column("last_error", lambda _error: styles.RED),
+        Column("dead_letters"), Column("last_error", lambda error: styles.RED if error else None),
     ]  # fmt: skip
     output.write(out, arguments.output, columns, rows)
     if not rows and arguments.output == TABLE:
