@@ -66,7 +66,7 @@ class AvroCodec:
         data = BytesIO(body)
         try:
             found: Any = self._read(data, self._reading)
-        except (ValueError, EOFError, LookupError) as error:
+        except (ValueError, EOFError, LookupError, RecursionError) as error:
             check_data(self._kind, body)
             raise SerdesError(f"the data cannot be read: {error}") from None
         if data.tell() != len(body):

@@ -18,6 +18,7 @@ from barnabas.kernel.serdes.avro_types import (
     FixedType,
     MapType,
     PrimitiveType,
+    RecordField,
     RecordType,
     UnionType,
 )
@@ -27,16 +28,23 @@ from barnabas.wire.wire_error import WireError
 
 # Items that take no bytes, such as nulls, could be counted without end by a few bytes.
 ITEMS_WITHOUT_BYTES_MAX: Final = 1_000_000
+EMPTY_VALUES_TRUSTED: Final = 10
+"""In one record. More of them make much memory of few bytes."""
 INT_MAX: Final = 2**31 - 1
 NESTED_MAX_BYTES: Final = 256
 """Each level takes a byte at least: so little nests no deeper than the stack of fastavro allows."""
 
 
 def trusted_bytes(kind: AvroType) -> int:
-    """How long data may be to be read without a check. Always checked are arrays of items, and records in themselves, that take no bytes."""
+    """How long data may be to be read without a check. Always checked are arrays of items, and records in themselves, that take no bytes,
+    and records of many values that take none: such records in one another multiply them."""
     search = _Search()
     search.takes_bytes(kind)
-    if not all(map(search.takes_bytes, search.items)) or (search.is_recursive and not all(search.records.values())):
+    if search.has_empty_items or not all(search.records[each] for each in search.items):
+        return -1
+    if max(search.empty_values.values(), default=0) > EMPTY_VALUES_TRUSTED:
+        return -1
+    if search.is_recursive and not all(search.records.values()):
         return -1
     return NESTED_MAX_BYTES if search.is_recursive else sys.maxsize
 
@@ -44,18 +52,24 @@ def trusted_bytes(kind: AvroType) -> int:
 class _Search:
     def __init__(self) -> None:
         self.is_recursive = False
+        self.has_empty_items = False
         self.records: dict[RecordType, bool] = {}
-        self.items: list[AvroType] = []
+        self.empty_values: dict[RecordType, int] = {}
+        """How many values that take no bytes each record holds, with those of records inside it."""
+        self.items: set[RecordType] = set()
         self._open: set[RecordType] = set()
 
     def takes_bytes(self, kind: AvroType) -> bool:
         """Whether each value of the type takes a byte at least."""
         if isinstance(kind, RecordType):
             return self._record_takes_bytes(kind)
-        if isinstance(kind, ArrayType) and kind.items not in self.items:
-            self.items.append(kind.items)
         for inside in _inside(kind):
-            self.takes_bytes(inside)
+            takes_bytes = self.takes_bytes(inside)
+            if isinstance(kind, ArrayType) and isinstance(inside, RecordType):
+                # Known when the record is complete, which it may not be yet.
+                self.items.add(inside)
+            elif isinstance(kind, ArrayType) and not takes_bytes:
+                self.has_empty_items = True
         if isinstance(kind, PrimitiveType):
             return kind.name != "null"
         return not isinstance(kind, FixedType) or kind.size != 0
@@ -65,10 +79,14 @@ class _Search:
         if kind not in self.records:
             self.records[kind] = False
             self._open.add(kind)
-            for each in kind.fields:
-                self.records[kind] |= self.takes_bytes(each.type)
+            taking = [self.takes_bytes(each.type) for each in kind.fields]
             self._open.discard(kind)
+            self.records[kind] = any(taking)
+            self.empty_values[kind] = sum(map(self._empty_values, kind.fields, taking)) or not kind.fields
         return self.records[kind]
+
+    def _empty_values(self, field: RecordField, takes_bytes: bool) -> int:
+        return self.empty_values.get(field.type, 0) if isinstance(field.type, RecordType) else not takes_bytes
 
 
 def _inside(kind: AvroType) -> tuple[AvroType, ...]:
@@ -96,7 +114,7 @@ class _Walk:
         self._data = data
         # Arrays inside of arrays add up.
         self._items_max = max(len(data), ITEMS_WITHOUT_BYTES_MAX)
-        self._empty_items = 0
+        self._empty_values = 0
 
     def end(self, kind: AvroType, place: int) -> int:
         """The place behind the value at a place."""
@@ -104,7 +122,8 @@ class _Walk:
             return _PRIMITIVES[kind.name](self._data, place)
         if isinstance(kind, RecordType):
             for each in kind.fields:
-                place = self.end(each.type, place)
+                start, place = place, self.end(each.type, place)
+                self._count_if_empty(start, place)
             return place
         if isinstance(kind, UnionType):
             number, place = long_at(self._data, place)
@@ -137,10 +156,13 @@ class _Walk:
                     place = self.end(kind.values, _string_end(self._data, place))
                 else:
                     place = self.end(kind.items, place)
-                if place == start:
-                    self._empty_items += 1
-                    if self._empty_items > self._items_max:
-                        raise self._too_many(self._empty_items)
+                self._count_if_empty(start, place)
+
+    def _count_if_empty(self, start: int, end: int) -> None:
+        if start == end:
+            self._empty_values += 1
+            if self._empty_values > self._items_max:
+                raise self._too_many(self._empty_values)
 
     def _too_many(self, count: int) -> SerdesError:
         return SerdesError(f"the data counts {count} items, more than its {len(self._data)} bytes can hold")

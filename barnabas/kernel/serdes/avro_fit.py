@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
 from barnabas.kernel.serdes.avro_form import AvroForm, Wrapping
+from barnabas.kernel.serdes.avro_plain import IsPlain, compile_plain
 from barnabas.kernel.serdes.avro_types import (
     NO_DEFAULT,
     ArrayType,
@@ -28,21 +29,40 @@ from barnabas.kernel.serdes.avro_types import (
     UnionType,
 )
 from barnabas.kernel.serdes.json_numbers import NOT_FINITE
-from barnabas.kernel.serdes.serdes_error import ValueMismatchError
+from barnabas.kernel.serdes.serdes_error import SerdesError, ValueMismatchError
 
 SHOWN_MAX_CHARACTERS: Final = 80
+DEFAULTS_MAX: Final = 10_000
+"""Inside one default. Records whose fields have defaults multiply them from level to level."""
+MISMATCHES_MAX: Final = 100_000
+"""Of records with branches of unions, in one value: where both branches of nested unions fit but for the innermost value, each level
+doubles the attempts."""
+
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, default=repr)
 
 Fit = Callable[[Any], Any]
 """ValueMismatchError if the value is none of the type."""
 
 
 def compile_fit(kind: AvroType, form: AvroForm) -> Fit:
-    return _Compiler(form).compile(kind)
+    compiler = _Compiler(form)
+    fit = compiler.compile(kind)
+
+    def fit_value(value: Any) -> Any:
+        compiler.mismatches = 0
+        return fit(value)
+
+    return fit_value if compiler.has_choice else fit
 
 
 class _Compiler:
-    def __init__(self, form: AvroForm) -> None:
+    def __init__(self, form: AvroForm, *, is_of_defaults: bool = False) -> None:
+        self.has_choice = False
+        """Whether a record may be tried with several branches of a union."""
+        self.mismatches = 0
         self._form = form
+        self._is_of_defaults = is_of_defaults
+        self._defaults_used = 0
         # A record that holds itself finds here the closure that is still being made.
         self._records: dict[RecordType, Fit] = {}
 
@@ -63,16 +83,39 @@ class _Compiler:
 
     def _record(self, kind: RecordType) -> Fit:
         fields: list[_Field] = []
-        fit = self._records[kind] = _record(kind.name, fields)
-        fields += [_Field(each.name, self.compile(each.type), self._default(each)) for each in kind.fields]
+        fit = self._records[kind] = _record(kind.name, fields, compile_plain(kind, self._form))
+        for each in kind.fields:
+            fit_field = self.compile(each.type)
+            fields.append(_Field(each.name, fit_field, self._default(each, fit_field)))
         return fit
 
-    def _default(self, field: RecordField) -> Callable[[], Any] | None:
-        """What stands for a field that is not there. Schemas have it as Avro's JSON does, whatever the form of values."""
+    @cached_property
+    def _defaults(self) -> _Compiler:
+        """Schemas have defaults as Avro's JSON does, whatever the form of values."""
+        return _Compiler(AvroForm(self._form.wrapping), is_of_defaults=True)
+
+    def _default(self, field: RecordField, fit: Fit) -> Callable[[], Any] | None:
+        """What stands for a field that is not there."""
         if field.default is NO_DEFAULT:
             return None
-        form = AvroForm(self._form.wrapping)
-        return cache(lambda: compile_fit(field.type, form)(field.default))
+        if self._is_of_defaults:
+            return lambda: self._default_inside(field, fit)
+        return cache(lambda: self._defaults.default(field))
+
+    def default(self, field: RecordField) -> Any:
+        self._defaults_used = self.mismatches = 0
+        return self.compile(field.type)(field.default)
+
+    def _default_inside(self, field: RecordField, fit: Fit) -> Any:
+        self._defaults_used += 1
+        if self._defaults_used > DEFAULTS_MAX:
+            raise SerdesError(f"the Avro schema has a default that holds more than {DEFAULTS_MAX} others")
+        return fit(field.default)
+
+    def _mismatched(self) -> None:
+        self.mismatches += 1
+        if self.mismatches > MISMATCHES_MAX:
+            raise SerdesError(f"the value has records that did not fit {MISMATCHES_MAX} branches of unions")
 
     def _union(self, kind: UnionType) -> Fit:
         wraps = self._form.wraps(kind)
@@ -82,7 +125,8 @@ class _Compiler:
             python: [branches[place][1] for place in self._places(kind, python)]
             for python in (type(None), bool, int, float, str, bytes, list, dict)
         }
-        return _union(by_name, by_type, f"one of {', '.join(name for name, _ in branches)}")
+        self.has_choice |= len(by_type[dict]) > 1
+        return _union(by_name, by_type, f"one of {', '.join(name for name, _ in branches)}", self._mismatched)
 
     def _branch(self, branch: BranchType, *, wraps: bool) -> Fit:
         name, fit = branch.name, self.compile(branch)
@@ -107,18 +151,28 @@ class _Field(NamedTuple):
     default: Callable[[], Any] | None
 
 
-def _record(record_name: str, fields: Sequence[_Field]) -> Fit:
+def _record(record_name: str, fields: Sequence[_Field], is_plain: IsPlain | None) -> Fit:
     def fit(value: Any) -> Any:
         if type(value) is not dict:
             raise _mismatch(value, f"the record {record_name}")
+        if is_plain is not None:
+            try:
+                if is_plain(value):
+                    return value
+            except KeyError:
+                # Defaults come below.
+                pass
         found = {}
-        name = ""
+        name, has_unknown = "", None
         try:
             for name, fit_field, default in fields:
                 if name in value:
                     found[name] = fit_field(value[name])
+                elif default is not None and has_unknown is False:
+                    found[name] = default()
                 else:
                     found[name] = _missing(value, default, fields)
+                    has_unknown = False
         except ValueMismatchError as error:
             raise error.inside(name) from None
         return found
@@ -135,7 +189,12 @@ def _missing(value: Mapping[str, Any], default: Callable[[], Any] | None, fields
     return default()
 
 
-def _union(by_name: Mapping[str, Fit], by_type: Mapping[type, Sequence[Fit]], expected: str) -> Fit:
+def _union(
+    by_name: Mapping[str, Fit],
+    by_type: Mapping[type, Sequence[Fit]],
+    expected: str,
+    on_mismatch: Callable[[], None],
+) -> Fit:
     def fit(value: Any) -> Any:
         if type(value) is dict and len(value) == 1:
             (name,) = value
@@ -153,7 +212,8 @@ def _union(by_name: Mapping[str, Fit], by_type: Mapping[type, Sequence[Fit]], ex
             try:
                 return fit_branch(value)
             except ValueMismatchError:
-                continue
+                if type(value) is dict:
+                    on_mismatch()
         raise _mismatch(value, expected)
 
     return fit
@@ -263,7 +323,7 @@ def _floating(layout: struct.Struct, name: str) -> Fit:
             raise _mismatch(value, f"a {name}")
         try:
             layout.pack(value)
-        except OverflowError:
+        except (OverflowError, struct.error):
             raise _mismatch(value, f"a {name}, in whose range it is") from None
         return value
 
@@ -294,11 +354,22 @@ def _bytes(value: Any) -> Any:
 
 
 def _mismatch(value: Any, expected: str) -> ValueMismatchError:
-    # Values come from JSON, so that null is the word for them, not None.
-    shown = repr(value) if type(value) is str else json.dumps(value, ensure_ascii=False, default=repr)
-    if len(shown) > SHOWN_MAX_CHARACTERS:
-        shown = shown[:SHOWN_MAX_CHARACTERS] + "…"
-    return ValueMismatchError(f"{shown} is not {expected}")
+    return ValueMismatchError(f"{_shown(value)} is not {expected}")
+
+
+def _shown(value: Any) -> str:
+    """The beginning of a value. No more of it is looked at, since it may be large."""
+    shown = ""
+    try:
+        # Values come from JSON, so that null is the word for them, not None.
+        for piece in [repr(value[: SHOWN_MAX_CHARACTERS + 1])] if type(value) is str else _JSON.iterencode(value):
+            shown += piece
+            if len(shown) > SHOWN_MAX_CHARACTERS:
+                return shown[:SHOWN_MAX_CHARACTERS] + "…"
+    except ValueError:
+        # A number of more digits than Python writes, or a value that holds itself.
+        return f"{shown}…"
+    return shown
 
 
 _PRIMITIVES: Final[Mapping[str, Fit]] = {

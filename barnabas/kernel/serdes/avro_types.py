@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from barnabas.kernel.serdes.serdes_error import SerdesError
 
 PRIMITIVES: Final = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 NO_DEFAULT: Final = object()
+SIZE_MAX: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +100,15 @@ class _TypeReader:
         if isinstance(schema, str):
             return self._named_type(schema, namespace)
         if isinstance(schema, list):
-            return UnionType(tuple(self._branch(each, namespace) for each in schema))
+            return self._union(schema, namespace)
         kind = schema["type"]
         if kind in ("record", "error"):
             return self._record(schema, namespace)
         if kind == "enum":
-            return self._remember(EnumType(full_name(schema, namespace), tuple(schema["symbols"])))
+            return self._remember(EnumType(full_name(schema, namespace), tuple(map(_name, schema["symbols"]))))
         if kind == "fixed":
             name = full_name(schema, namespace)
-            return self._remember(FixedType(name, int(schema["size"]), *_annotation(schema)))
+            return self._remember(FixedType(name, _size(schema["size"]), *_annotation(schema)))
         if kind == "array":
             return ArrayType(self.read(schema["items"], namespace))
         if kind == "map":
@@ -116,6 +117,16 @@ class _TypeReader:
         if isinstance(found, PrimitiveType) and "logicalType" in schema:
             return PrimitiveType(found.name, *_annotation(schema))
         return found
+
+    def _union(self, schemas: Sequence[Any], namespace: str) -> UnionType:
+        """The name of a branch is all that says which one a value has."""
+        branches = tuple(self._branch(each, namespace) for each in schemas)
+        names = [branch.name for branch in branches]
+        if len(set(names)) < len(names):
+            raise SerdesError(
+                f"an Avro union has two types named {next(each for each in names if names.count(each) > 1)}"
+            )
+        return UnionType(branches)
 
     def _branch(self, schema: Any, namespace: str) -> BranchType:
         found = self.read(schema, namespace)
@@ -138,12 +149,26 @@ class _TypeReader:
         self._remember(record)
         for each in schema["fields"]:
             kind = self.read(each["type"], namespace)
-            record.fields.append(RecordField(each["name"], kind, each.get("default", NO_DEFAULT)))
+            record.fields.append(RecordField(_name(each["name"]), kind, each.get("default", NO_DEFAULT)))
         return record
 
     def _remember(self, found: EnumType | FixedType | RecordType) -> BranchType:
+        if found.name in PRIMITIVES:
+            raise SerdesError(f"the Avro schema gives a type the name {found.name}, which is that of a primitive type")
         self._named[found.name] = found
         return found
+
+
+def _name(given: Any) -> str:
+    if not isinstance(given, str):
+        raise SerdesError(f"the Avro schema has the name {given!r}, which is no string")
+    return given
+
+
+def _size(given: Any) -> int:
+    if type(given) is not int or not 0 <= given <= SIZE_MAX:
+        raise SerdesError(f"the Avro schema has a fixed type of the size {given!r}: it must be from 0 to {SIZE_MAX}")
+    return given
 
 
 def _annotation(schema: Mapping[str, Any]) -> tuple[str | None, int, int]:
