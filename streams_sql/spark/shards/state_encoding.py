@@ -57,6 +57,7 @@ class _Kind(IntEnum):
 
 
 _PLAIN: Final = frozenset({type(None), bool, int, float, str, bytes})
+_BINARY: Final = frozenset({bytes})
 
 
 def encoded(value: Any) -> bytes:
@@ -76,7 +77,15 @@ def decoded(content: bytes) -> Any:
         raise StateNotReadable(f"the state of the query has {found}, and this program reads version {VERSION}")
     try:
         (value,) = _decoded(msgspec.msgpack.decode(memoryview(content)[1:]))
-    except (msgspec.DecodeError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
+    except (
+        msgspec.DecodeError,
+        ValueError,
+        TypeError,
+        LookupError,
+        ArithmeticError,
+        AttributeError,
+        RecursionError,
+    ) as error:
         raise StateNotReadable(f"the state of the query is damaged: {error}") from error
     return value
 
@@ -171,15 +180,13 @@ def _decoded(column: Encoded) -> list[Any]:
     kind, content = column[0], column[1]
     match kind:
         case _Kind.PLAIN:
-            values: list[Any] = content
-            return values
+            return _of_types(_PLAIN, content)
         case _Kind.TUPLE:
             return list(zip(*map(_decoded, content), strict=True))
         case _Kind.LIST:
             return list(map(list, zip(*map(_decoded, content), strict=True)))
         case _Kind.MIXED:
-            groups = [iter(_decoded(each)) for each in column[2]]
-            return [next(groups[number]) for number in content]
+            return _mixed(content, list(map(_decoded, column[2])))
         case _Kind.TUPLES | _Kind.LISTS | _Kind.SETS | _Kind.FROZENSETS:
             return _parts(_CONTAINERS[kind], content, _decoded(column[2]))
         case _Kind.DICTS:
@@ -187,7 +194,7 @@ def _decoded(column: Encoded) -> list[Any]:
         case _Kind.DECIMAL:
             return list(map(Decimal, content))
         case _Kind.BYTEARRAY:
-            return list(map(bytearray, content))
+            return list(map(bytearray, _of_types(_BINARY, content)))
         case _Kind.LARGE_INT:
             return [int(each, 16) for each in content]
         case _Kind.TEXT:
@@ -201,6 +208,20 @@ _CONTAINERS: Final[dict[int, Callable[[Iterable[Any]], Any]]] = {
     _Kind.SETS: set,
     _Kind.FROZENSETS: frozenset,
 }
+
+
+def _of_types(kinds: frozenset[type], values: list[Any]) -> list[Any]:
+    """msgpack knows other values as well, and a bytearray of a number is as long as that."""
+    if type(values) is not list or not kinds.issuperset(map(type, values)):
+        raise ValueError("a column has values of another kind")
+    return values
+
+
+def _mixed(numbers: bytes, groups: Sequence[list[Any]]) -> list[Any]:
+    if any(numbers.count(number) != len(group) for number, group in enumerate(groups)):
+        raise ValueError("a column of several kinds has not as many values of each as it says")
+    remaining = list(map(iter, groups))
+    return [next(remaining[number]) for number in numbers]
 
 
 def _parts(container: Callable[[Iterable[Any]], Any], lengths: Sequence[int], elements: list[Any]) -> list[Any]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import pickle
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams_sql.spark.shards.state_encoding import VERSION, StateNotPlain, StateNotReadable, decoded, encoded
+from streams_sql.spark.shards.state_encoding import VERSION, StateNotPlain, StateNotReadable, _Kind, decoded, encoded
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 PLAIN = st.one_of(
@@ -104,6 +106,33 @@ def test_another_version_is_rejected() -> None:
     content = encoded([1])
     with pytest.raises(StateNotReadable, match="has version 9, and this program reads version 1"):
         decoded(b"\x09" + content[1:])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        # Fewer values than numbers: the end of a column would end the columns of the tuple around it.
+        [_Kind.TUPLE, [[_Kind.PLAIN, [1]], [_Kind.MIXED, b"\0", [[_Kind.PLAIN, []]]], [_Kind.PLAIN, [2]]]],
+        [_Kind.MIXED, b"\0", [[_Kind.PLAIN, [1, 2]]]],
+        [_Kind.MIXED, b"\1", [[_Kind.PLAIN, [1]]]],
+        [_Kind.BYTEARRAY, [2**40]],
+        [_Kind.BYTEARRAY, [[1, 2]]],
+        [_Kind.TEXT, ["a"]],
+        [_Kind.PLAIN, "a"],
+        [_Kind.PLAIN, {"a": 1}],
+        [_Kind.PLAIN, [[1]]],
+        [_Kind.PLAIN, [msgspec.msgpack.Ext(5, b"x")]],
+        [_Kind.PLAIN, [datetime.now(UTC)]],
+        [_Kind.TUPLES, [2**60], [_Kind.PLAIN, []]],
+        [_Kind.TUPLES, [2**60, -(2**60)], [_Kind.PLAIN, []]],
+        [_Kind.SETS, [1], [_Kind.LIST, [[_Kind.PLAIN, [1]]]]],
+        [],
+        None,
+    ],
+)
+def test_columns_that_nothing_encodes_are_damage(column: object) -> None:
+    with pytest.raises(StateNotReadable, match="is damaged"):
+        decoded(bytes((VERSION,)) + msgspec.msgpack.encode(column))
 
 
 @given(VALUES, st.data())
