@@ -126,6 +126,10 @@ class WorkerGroup:
                 await self._term.end()
         await self._participation.stop(STOP_TIMEOUT_S)
         self._cancel_timers()
+        # A rebalance may have made this worker the leader once more.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_TIMEOUT_S):
+                await self._term.end()
 
     def rejoin(self) -> None:
         self._participation.rejoin()
@@ -158,6 +162,9 @@ class WorkerGroup:
     async def on_assigned(self, generation: Generation) -> None:
         plan = Plan.parse(generation.assignment)
         self._cancel_timers()
+        if self._stepping_down is not None:
+            # It would end the time as the leader that may begin here.
+            await asyncio.wait([self._stepping_down])
         self._recovery.succeeded()
         self.plan, self._planned_s, self._generation, self._problem = plan, time.monotonic(), generation, None
         _logger.info(

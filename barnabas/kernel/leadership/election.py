@@ -111,8 +111,9 @@ class Election:
         """Leave the group, so that another instance can lead at once."""
         if self._watching is None:
             return
-        self._watching.cancel()
+        # The watch may be stepping down: that must be finished before another instance can lead.
         await self._step_down()
+        self._watching.cancel()
         await self._participation.stop(STOP_TIMEOUT_S if self._recovery.error is None else 0)
         # A rebalance may have elected this instance once more.
         await self._step_down()

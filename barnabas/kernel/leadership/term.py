@@ -36,6 +36,7 @@ class Term:
         self._recovery = Recovery("preparing to lead", logger)
         self._preparing: asyncio.Task[None] | None = None
         self._settled = asyncio.Event()
+        self._resigning = asyncio.Lock()
 
     @property
     def has_begun(self) -> bool:
@@ -75,8 +76,11 @@ class Term:
         preparing, self._preparing = self._preparing, None
         if preparing is not None:
             preparing.cancel()
-            await asyncio.gather(preparing, return_exceptions=True)
-            await self._resign()
+        # Elected again meanwhile, this instance prepares only when nothing is left of the former time.
+        async with self._resigning:
+            if preparing is not None:
+                await asyncio.gather(preparing, return_exceptions=True)
+                await self._resign()
 
     def suspend(self) -> None:
         """A rebalance begins: a leader goes on, and the others do not know who leads."""
@@ -84,6 +88,8 @@ class Term:
             self._settled.clear()
 
     async def _run(self) -> None:
+        async with self._resigning:
+            pass
         while True:
             try:
                 await self._prepare()

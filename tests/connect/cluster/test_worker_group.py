@@ -82,6 +82,25 @@ def test_a_leader_is_ready_when_it_has_prepared_itself_and_not_any_more_when_ano
     asyncio.run(scenario())
 
 
+def test_a_worker_that_is_elected_while_it_steps_down_leads() -> None:
+    async def scenario() -> None:
+        listener = RecordedListener()
+        group = group_of(listener)
+        settled = generation(group, "own")
+        await group.on_assigned(settled)
+        await group.settle(30)
+        await group.on_revoked(settled)
+        while "drop" not in listener.asked:  # noqa: ASYNC110 - only in this very step has the worker not stepped down yet
+            await asyncio.sleep(0)
+        await group.on_assigned(generation(group, "own"))
+        assert await group.settle(30)
+        assert (group.is_leader, listener.asked) == (True, ["lead", "drop", "resign", "lead"])
+        await group.stop()
+        assert (group.is_leader, listener.asked[-1]) == (False, "resign")
+
+    asyncio.run(scenario())
+
+
 def test_a_worker_that_hears_nothing_of_its_group_drops_its_work_when_the_session_is_over() -> None:
     async def scenario() -> None:
         listener = RecordedListener()
