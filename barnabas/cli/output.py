@@ -65,7 +65,13 @@ def report(form: str, content: object, *lines: str) -> None:
         write_json(sys.stdout, content)
         return
     for line in lines:
-        print(line)
+        say(line, sys.stdout)
+
+
+def say(text: str, out: TextIO) -> None:
+    """Write lines that may quote others: a terminal gets no control characters of theirs."""
+    for line in text.split("\n"):
+        print(printable(line.expandtabs()) if out.isatty() else line, file=out)
 
 
 def _object(columns: Sequence[Column], row: Sequence[Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, TextIO
 
-from barnabas.cli.output import printable
+from barnabas.cli.output import printable, say
 from barnabas.cli.terminal import styles
 from barnabas.cli.terminal.styles import styled
 
@@ -115,4 +115,5 @@ def _value(text: str | None) -> str:
 
 def report(text: str) -> None:
     """Progress goes beside the answer, so that JSON stays whole."""
-    print(text, file=sys.stderr, flush=True)
+    say(text, sys.stderr)
+    sys.stderr.flush()

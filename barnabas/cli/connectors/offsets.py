@@ -56,7 +56,7 @@ def _set(client: ConnectClient, arguments: Namespace) -> int:
     former = {_key(each["partition"]): each["offset"] for each in _offsets(client, arguments.name)}
     for each in wanted:
         before = former.get(_key(each["partition"]))
-        print(f"{_flat(each['partition'])}: {_flat(before)} -> {_flat(each['offset'])}", file=sys.stderr)
+        output.say(f"{_flat(each['partition'])}: {_flat(before)} -> {_flat(each['offset'])}", sys.stderr)
     if not arguments.yes:
         confirm(f"set these offsets of {arguments.name}?")
     message = _while_stopped(client, arguments.name, "PATCH", {"offsets": wanted})
@@ -66,7 +66,7 @@ def _set(client: ConnectClient, arguments: Namespace) -> int:
 
 def _reset(client: ConnectClient, arguments: Namespace) -> int:
     for each in _offsets(client, arguments.name):
-        print(f"{_flat(each['partition'])}: {_flat(each['offset'])}, to be forgotten", file=sys.stderr)
+        output.say(f"{_flat(each['partition'])}: {_flat(each['offset'])}, to be forgotten", sys.stderr)
     if not arguments.yes:
         confirm(f"let {arguments.name} begin from the start?")
     message = _while_stopped(client, arguments.name, "DELETE", None)

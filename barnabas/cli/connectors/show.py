@@ -52,7 +52,7 @@ def _write(out: TextIO, client: ConnectClient, arguments: Namespace) -> None:
         return
     print(f"{name}: {info['type']}, {_styled(found.state, out)}, {found.running} tasks running", file=out)
     for setting, text in sorted(info["config"].items()):
-        print(f"  {setting} = {output.printable(text)}", file=out)
+        print(output.printable(f"  {setting} = {text}"), file=out)
     print(f"connector: {_styled(found.connector.state, out)} on {found.connector.worker}", file=out)
     for task in found.tasks:
         print(f"task {task.task}: {_styled(task.state, out)} on {task.worker}", file=out)

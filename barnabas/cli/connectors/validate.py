@@ -40,7 +40,7 @@ def run(arguments: Namespace) -> int:
         output.write_json(sys.stdout, content)
         return EXIT_INVALID if problems else 0
     for name, error in problems:
-        print(f"{name}: {error}", file=sys.stderr)
+        output.say(f"{name}: {error}", sys.stderr)
     if problems:
         return EXIT_INVALID
     print(f"{described.name}: the settings are right{_with(warnings)}")
@@ -60,7 +60,7 @@ def write_warnings(validation: Any) -> int:
     """Write the warnings of unknown settings and return their count; a worker of Apache Kafka has none."""
     warnings = validation.get("warnings", [])
     for warning in warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        output.say(f"warning: {warning}", sys.stderr)
     return len(warnings)
 
 

@@ -216,7 +216,7 @@ class _Production:
             return
         self._reported.add(error.code)
         self._progress.clear()
-        print(f"barnabas: not written yet, retrying: {error}", file=sys.stderr)
+        output.say(f"barnabas: not written yet, retrying: {error}", sys.stderr)
 
 
 def _from_json(text: str) -> tuple[bytes | None, bytes | None, Headers]:

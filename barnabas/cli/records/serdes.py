@@ -8,6 +8,7 @@ from argparse import Namespace
 from typing import Any, Final, NamedTuple
 
 from barnabas.cli.command_error import CommandError
+from barnabas.cli.output import say
 from barnabas.cli.records.avro_texts import READABLE
 from barnabas.cli.schemas import registry
 from barnabas.cli.schemas.arguments import registry_url
@@ -135,7 +136,7 @@ class RecordDecoder:
         if text not in self._said:
             self._said.add(text)
             sys.stdout.flush()
-            print(f"barnabas: {text}", file=sys.stderr)
+            say(f"barnabas: {text}", sys.stderr)
 
 
 def _part(is_key: bool) -> str:

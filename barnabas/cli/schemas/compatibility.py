@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any, Final, TextIO
 
+from barnabas.cli.output import printable, say
 from barnabas.cli.schemas import registry
 from barnabas.cli.terminal import styles
 from barnabas.cli.terminal.styles import styled
@@ -53,14 +54,15 @@ def write_differences(arguments: Namespace, answer: Mapping[str, Any], out: Text
     if not differences:
         # A registry that gives no list has said it in messages.
         for message in answer.get("messages") or ():
-            print(f"  {message}", file=out)
+            say(f"  {message}", out)
 
 
 def _write_difference(number: int, difference: Mapping[str, Any], subject: str, out: TextIO) -> None:
     version, direction = difference.get("version"), difference.get("direction")
     against = f" (version {version}{f', {direction}' if direction else ''})" if version is not None else ""
     rule = styled(str(difference.get("rule")), styles.BOLD, out)
-    print(f"\n{number}. {rule} at {difference.get('path')}{against}", file=out)
+    path = printable(str(difference.get("path"))) if out.isatty() else difference.get("path")
+    print(f"\n{number}. {rule} at {path}{against}", file=out)
     for part in _PARTS:
         text = difference.get(part)
         if text is not None:

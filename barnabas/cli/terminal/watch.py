@@ -10,6 +10,7 @@ from io import StringIO
 from typing import Final, NoReturn, TextIO
 
 from barnabas.cli.command_error import CommandError
+from barnabas.cli.output import say
 
 INTERVAL_S: Final = 2
 
@@ -59,4 +60,4 @@ def _write(write: Callable[[TextIO], None], out: TextIO) -> None:
     try:
         write(out)
     except CommandError as error:
-        print(error, file=out)
+        say(str(error), out)
