@@ -111,15 +111,11 @@ class Forwarder:
 
     async def send(self, url: str, call: Call) -> httpx.Response:
         """Call an instance. ForwardingError if it does not answer."""
-        request = self._client.build_request(
-            call.method,
-            httpx.URL(url).copy_with(raw_path=call.target),
-            headers={
-                **call.headers, **current_request.headers(), "Accept-Encoding": "identity", "User-Agent": _USER_AGENT
-            },
-            content=call.body,
-        )  # fmt: skip
         failed = f"the request could not be forwarded to {url}"
+        try:
+            request = self._request(url, call)
+        except (httpx.InvalidURL, ValueError) as problem:
+            raise ForwardingError(f"{failed}: its target {call.target!r} is not valid: {problem}") from problem
         try:
             async with asyncio.timeout(self._rules.timeout_ms / 1000):
                 return await self._client.send(request)
@@ -129,6 +125,16 @@ class Forwarder:
             raise Unreachable(f"{failed}: {problem}") from problem
         except httpx.HTTPError as problem:
             raise ForwardingError(f"{failed}: {str(problem) or type(problem).__name__}") from problem
+
+    def _request(self, url: str, call: Call) -> httpx.Request:
+        return self._client.build_request(
+            call.method,
+            httpx.URL(url).copy_with(raw_path=call.target),
+            headers={
+                **call.headers, **current_request.headers(), "Accept-Encoding": "identity", "User-Agent": _USER_AGENT
+            },
+            content=call.body,
+        )  # fmt: skip
 
 
 def _header(request: Request, name: str) -> str:

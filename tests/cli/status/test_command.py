@@ -29,6 +29,7 @@ from barnabas.client.admin.session import Session
 from barnabas.running_platform import RUN_FILE, RunningPlatform, ServiceState
 from tests.cli.connectors.small_worker import SmallWorker
 from tests.registry import RegistryProcess
+from tests.waiting import wait_for
 
 NOBODY = "127.0.0.1:1"
 DEADLINE_S = 60.0
@@ -187,7 +188,9 @@ def test_topics_that_are_gone_and_groups_that_take_too_long_are_not_waited_for(
 def test_our_own_version_is_told_and_what_it_stands_for(
     registry: RegistryProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["status", "--data-dir", str(tmp_path), "--registry", registry.url]) == 0
+    command = ["status", "--data-dir", str(tmp_path), "--registry", registry.url]
+    # The registry is not healthy before its first election.
+    wait_for(lambda: main(command) == 0, "the registry to be healthy", DEADLINE_S)
     assert f"{version('barnabas')} (as Schema Registry 8.0.0)" in capsys.readouterr().out
 
 

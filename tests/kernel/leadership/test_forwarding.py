@@ -10,7 +10,14 @@ from starlette.types import Message
 from barnabas.kernel import current_request
 from barnabas.kernel.http.body_budget import BodyBudget
 from barnabas.kernel.http.request import BodyLimits, Request
-from barnabas.kernel.leadership.forwarding import Forwarder, ForwardingError, ForwardingRules, NoLeader, Unreachable
+from barnabas.kernel.leadership.forwarding import (
+    Call,
+    Forwarder,
+    ForwardingError,
+    ForwardingRules,
+    NoLeader,
+    Unreachable,
+)
 from tests.ports import HOST, free_port
 
 HEADERS = {
@@ -158,5 +165,18 @@ def test_a_leader_that_is_gone_has_done_nothing() -> None:
         with pytest.raises(Unreachable, match="onnect"):
             await forwarder.forward(request(), f"http://{HOST}:{free_port()}")
         await forwarder.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("target", [b"no-path", b"/\xff"])
+def test_a_target_that_is_not_valid_is_a_failure(target: bytes) -> None:
+    async def scenario() -> None:
+        forwarder = Forwarder()
+        try:
+            with pytest.raises(ForwardingError, match="is not valid"):
+                await forwarder.send(f"http://{HOST}:{free_port()}", Call("GET", target, {}))
+        finally:
+            await forwarder.close()
 
     asyncio.run(scenario())
