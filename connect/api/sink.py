@@ -30,6 +30,9 @@ class Sink(ABC, Generic[SettingsT]):
     """
 
     settings_type: ClassVar[type[Any]]
+    tolerates_rejected = True
+    """Whether the task goes on after a rejected record; the task sets it before `start`. Where it does not, the batch is written again when
+    the task is restarted: a target that can undo writes should hold nothing of a batch with a rejected record."""
 
     def __init__(self, settings: SettingsT) -> None:
         self.settings = settings

@@ -132,6 +132,7 @@ class TaskFactory:
         sink = made(plugin, config)
         subscription = sink_settings(config)
         errors = error_settings(config)
+        sink.tolerates_rejected = errors.tolerates_all
         metrics = TaskMetrics(is_source=False)
         retries = Retries(errors, self.control.wait, self.tell, metrics)
         has_queue = bool(errors.dlq_topic)

@@ -122,4 +122,5 @@ class JdbcSink(Sink[JdbcSinkSettings]):
             self._table_of,
             self._offsets,
             settings.trim_sensitive_log,
+            self.tolerates_rejected,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,9 +32,14 @@ class _Piece(NamedTuple):
     runs: Sequence[tuple[Run, Layout]]
 
 
+class _Undo(Exception):
+    """Ends a transaction without its changes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """`offsets` are None unless each record is to be written once. `hides_values`: no message tells what was in a row."""
+    """`offsets` are None unless each record is to be written once. `hides_values`: no message tells what was in a row. Unless it
+    `tolerates_rejected` records, nothing of a batch that has one is written."""
 
     database: Database
     transactions: Transactions
@@ -44,6 +49,7 @@ class Delivery:
     table_of: Callable[[str], TableName]
     offsets: StoredOffsets | None
     hides_values: bool
+    tolerates_rejected: bool
 
     def write(self, records: Sequence[Record]) -> list[RejectedRecord]:
         """Write all but the bad records, which are returned. Retry or ConnectError: nothing was written."""
@@ -62,16 +68,27 @@ class Delivery:
         rejected: list[RejectedRecord] = []
         with self.transactions.looking() as connection:
             pieces = self._pieces_now(connection, records, rejected)
-        try:
-            with self._explained(), self.transactions.transaction() as connection:
-                for piece in pieces:
-                    self._put(connection, piece)
-        except DataError:
-            # Bad data are rare: only now is each step one that can be undone.
-            with self._explained(), self.transactions.of_attempts():
-                for piece in pieces:
-                    self._put_carefully(piece, rejected)
+        if not rejected or self.tolerates_rejected:
+            try:
+                with self._explained(), self.transactions.transaction() as connection:
+                    for piece in pieces:
+                        self._put(connection, piece)
+            except DataError as error:
+                # Bad data are rare: only now is each step one that can be undone.
+                self._put_apart(pieces, rejected, error)
         return sorted(rejected, key=lambda each: each.place)
+
+    def _put_apart(self, pieces: Sequence[_Piece], rejected: list[RejectedRecord], error: DataError) -> None:
+        """Find the bad records of a batch that the database has rejected, and write the others if they are tolerated."""
+        if not (self.tolerates_rejected or self.transactions.has_savepoints):
+            raise error
+        with suppress(_Undo), self._explained(), self.transactions.of_attempts():
+            for piece in pieces:
+                self._put_carefully(piece, rejected)
+            if not self.tolerates_rejected:
+                raise _Undo
+        if not (self.tolerates_rejected or rejected):
+            raise error
 
     def _pieces_now(
         self, connection: Connection, records: Sequence[Record], rejected: list[RejectedRecord]

@@ -29,6 +29,11 @@ class Transactions:
     def is_connected(self) -> bool:
         return self._connection is not None
 
+    @property
+    def has_savepoints(self) -> bool:
+        """Whether part of a transaction can be undone."""
+        return self._database.capabilities.has_savepoints
+
     def close(self) -> None:
         """Close without another word to the server, which may be gone."""
         connection, self._connection = self._connection, None
@@ -59,7 +64,7 @@ class Transactions:
     @contextmanager
     def of_attempts(self) -> Iterator[None]:
         """A transaction in which some attempts may fail, if the database has such; else each attempt is a transaction."""
-        if self._database.capabilities.has_savepoints:
+        if self.has_savepoints:
             with self.transaction():
                 yield
         else:
@@ -67,7 +72,7 @@ class Transactions:
 
     @contextmanager
     def attempt(self) -> Iterator[Connection]:
-        if not self._database.capabilities.has_savepoints:
+        if not self.has_savepoints:
             with self.transaction() as connection:
                 yield connection
             return

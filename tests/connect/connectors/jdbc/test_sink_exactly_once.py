@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from connect.api.sink import TopicPartition
-from connect.errors import Retry
+from connect.errors import DataError, Retry
 from tests.connect.connectors.jdbc.sample_database import SampleDatabase
 from tests.connect.connectors.jdbc.writing import BIG, TOPIC, jdbc_sink, order, rows, write
 
@@ -35,6 +37,17 @@ def test_a_rejected_record_is_behind_us(any_database: SampleDatabase) -> None:
         assert sink.positions([PLACE]) == {PLACE: 4}
         write(sink, [order(number, None) for number in range(4)])
     assert [row[0] for row in rows(any_database)] == [0, 2]
+
+
+def test_a_rejected_record_that_is_not_tolerated_is_read_again(any_database: SampleDatabase) -> None:
+    any_database.execute(f"CREATE TABLE {TOPIC} (id BIGINT, item VARCHAR(10) NOT NULL, price DOUBLE PRECISION)")
+    with jdbc_sink(any_database, ONCE) as sink:
+        sink.tolerates_rejected = False
+        write(sink, [order(0)])
+        with suppress(DataError):
+            assert [each.place for each in sink.write([order(1), order(2, None), order(3)])] == [1]
+        assert sink.positions([PLACE]) == {PLACE: 1}
+    assert [row[0] for row in rows(any_database)] == [0]
 
 
 def test_a_connection_that_dies_in_a_transaction_leaves_nothing(postgresql: SampleDatabase) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import pytest
 
@@ -41,6 +42,23 @@ def refused(sink: JdbcSink, records: Sequence[Record]) -> str:
 def places(rejected: Sequence[RejectedRecord]) -> list[int]:
     assert all(isinstance(each.error, DataError) for each in rejected)
     return [each.place for each in rejected]
+
+
+@pytest.mark.parametrize("mode", ["insert", "upsert"])
+def test_nothing_of_a_batch_with_a_bad_row_is_written_where_none_is_tolerated(
+    any_database: SampleDatabase, mode: str
+) -> None:
+    """The task ends, and the batch is written again when it is restarted."""
+    any_database.execute(STRICT)
+    batch = [order(0, "fine"), order(1, "fine"), order(2, None), order(3, "fine"), order(4, "x", -1.0)]
+    with jdbc_sink(any_database, BY_VALUE, insert_mode=mode) as sink:
+        sink.tolerates_rejected = False
+        # Without savepoints, the database does not say which row it is.
+        with suppress(DataError):
+            assert places(sink.write(batch)) == [2, 4]
+        assert rows(any_database) == []
+        write(sink, batch[:2])
+    assert [row[0] for row in rows(any_database)] == [0, 1]
 
 
 @pytest.mark.parametrize("mode", ["insert", "upsert"])
