@@ -259,7 +259,7 @@ class GroupMember:
         return heard_s + self._settings.session_timeout_ms / 1000
 
     async def _leave(self) -> None:
-        """Tells the coordinator at once, so that the others need not wait out the session."""
+        """Leave the group, so that the others need not wait for the session to end."""
         settings = self._settings
         if not self._member_id or (settings.instance_id and not (settings.leaves and self._stopping.is_set())):
             return

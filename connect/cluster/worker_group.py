@@ -135,7 +135,7 @@ class WorkerGroup:
         self._participation.rejoin()
 
     def consider(self) -> None:
-        """Share out anew when there is something to do that the plan does not know of, or the other way round."""
+        """Rebalance if the plan lacks some of the work, or has work that is gone."""
         plan = self.plan
         if plan is None or self._generation is None:
             return
@@ -178,7 +178,7 @@ class WorkerGroup:
             if plan.departed:
                 self._tell_waiting(plan.departed)
             if plan.moving:
-                # Its worker tells when it has stopped. One that was killed before does not, and is given the same plan when it is back.
+                # Its worker rejoins when it has stopped. One that was killed before does not, and gets the same plan when it is back.
                 waits_ms.append(MOVING_MAX_MS)
             if waits_ms:
                 # When the first wait is over, what waits is shared out.

@@ -200,7 +200,7 @@ class TaskHost:
         return await self._ask(connector, FindShards(), ShardList, timeout_s)
 
     async def check(self, connector: ConnectorSpec, timeout_s: float = CALL_TIMEOUT_S) -> Sequence[Problem]:
-        """What only a look at the other side tells about the settings of a source or sink; CallFailure."""
+        """Return what is wrong with the settings of a source or sink that only the external system shows. CallFailure."""
         return (await self._ask(connector, Check(), CheckResult, timeout_s)).problems
 
     async def check_offsets(

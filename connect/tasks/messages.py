@@ -52,7 +52,7 @@ class CheckOffsets:
 
 @dataclass(frozen=True, slots=True)
 class FenceTasks:
-    """Shut out whoever still writes under the transactional ids of the first `count` tasks; answered with FenceResult."""
+    """Fence producers that still write under the transactional ids of the first `count` tasks; answered with FenceResult."""
 
     count: int
 

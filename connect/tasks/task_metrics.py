@@ -125,7 +125,7 @@ class _Rates:
 
 
 class MetricsReporter:
-    """Tells the metrics about once a second, when the task comes by."""
+    """Report the metrics about once a second, when the task calls it."""
 
     def __init__(self, metrics: TaskMetrics, tell: Callable[[object], None]) -> None:
         self._metrics = metrics

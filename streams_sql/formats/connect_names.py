@@ -19,7 +19,7 @@ TYPE: Final = f"{_PREFIX}type"
 INDEX: Final = f"{_PREFIX}index"
 PARAMETERS: Final = f"{_PREFIX}parameters"
 MAP: Final = "map"
-# By these names Connect's arrays of entries, which stand for maps, are told from others in Avro.
+# By these names Connect's arrays of entries, which stand for maps, are distinguished from others in Avro.
 MAP_ENTRY: Final = "MapEntry"
 MAP_ENTRY_FULL_NAME: Final = f"io.confluent.connect.avro.{MAP_ENTRY}"
 INTERNAL_TYPE: Final = f"{_PREFIX}internal.type"

@@ -19,7 +19,7 @@ BOUNDED_FETCH_MS: Final = 10
 
 
 def consumer_settings(settings: Mapping[str, Any], topic: str) -> dict[str, Any]:
-    """For a consumer that keeps its offsets itself, and tells when it is at the end of a partition."""
+    """Settings of a consumer that manages its offsets itself and reports the end of a partition."""
     return {
         **settings,
         # It never joins the group, which librdkafka wants to know all the same.

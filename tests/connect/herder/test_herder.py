@@ -85,7 +85,7 @@ def test_a_change_to_one_connector_touches_no_other(
     other.wait_for_starts(2)
     assert diary.starts == before
     assert worker.call("GET", f"/connectors/{other.name}/config").json()["password"] == "[hidden]"
-    # Who sends back what was told leaves the secret as it is, so that nothing changes.
+    # A client that sends the masked config back leaves the secret as it is, so that nothing changes.
     other.put(password="[hidden]")
     assert worker.call("DELETE", f"/connectors/{other.name}").status_code == 204
     wait_for(lambda: worker.status(other.name) is None, "the status to be forgotten")

@@ -38,7 +38,7 @@ class _Undo(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """`offsets` are None unless each record is to be written once. `hides_values`: no message tells what was in a row. Unless it
+    """`offsets` are None unless each record is to be written once. `hides_values`: no message contains values of a row. Unless it
     `tolerates_rejected` records, nothing of a batch that has one is written."""
 
     database: Database
